@@ -1,0 +1,1 @@
+"""Reading a folder of documents and ranking its passages."""

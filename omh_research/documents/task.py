@@ -1,0 +1,85 @@
+"""Tasks handed to a delegate and the replies that come back.
+
+Job: the frozen value types of the delegate seam. Refuses to know who answers or where replies
+are kept. Importers: phases, delegates, store, cli.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from omh_research.documents.source import Fetch, HeldText
+
+ROLES = ("planner", "researcher", "research-synthesist", "research-verifier", "claim-skeptic")
+
+
+class FindingText(Struct, frozen=True):
+    """One findings file, whole: `stem` is its file name without `.md`, `text` the body."""
+
+    stem: str
+    subtopic: str
+    text: str
+
+
+class Brief(Struct, frozen=True):
+    """The task's facts in structured form, for delegates that live inside the engine.
+
+    Never shown to a host: `goal` and `context` say the same in words. `subtopics` holds
+    (name, queries) of the whole plan (synthesis, verification); `queries` those of this task.
+    `language` is an ISO 639-1 code ("en", "zh", ...), the report's language.
+    """
+
+    topic: str
+    slug: str
+    language: str = "en"
+    subtopic: str = ""
+    queries: tuple[str, ...] = ()
+    subtopics: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    findings: tuple[FindingText, ...] = ()
+    report: str = ""
+    feedback: str = ""
+    attempt: int = 0
+    max_fetches: int = 8
+    wanted_subtopics: tuple[int, int] = (3, 5)
+    require_quotes: bool = False
+
+
+class Task(Struct, frozen=True):
+    """One piece of delegated work. `tools` is the allow-list; empty means: no tool at all."""
+
+    id: str
+    role: str
+    goal: str
+    context: str
+    tools: tuple[str, ...]
+    brief: Brief
+
+
+class Usage(Struct, frozen=True):
+    """What one reply cost. `cost_usd` is None when the price is unknown (never 0 for unknown)."""
+
+    model_calls: int = 0
+    fetches: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+
+
+class Reply(Struct, frozen=True):
+    """A delegate's answer to one task, as stored under its task id before any other use.
+
+    `status` is "answered" or "failed" (then `reason` says why and `text` may be partial).
+    `notes` are facts the run's output must say (for example: tools could not be scoped).
+    `received_at` is ISO-8601 UTC with Z. `texts` and `fetches` are what the host sent along
+    (`--sources`); delegates that we run record those through their Library as they happen.
+    """
+
+    task_id: str
+    status: str = "answered"
+    text: str = ""
+    reason: str = ""
+    usage: Usage = Usage()
+    notes: tuple[str, ...] = ()
+    received_at: str = ""
+    texts: tuple[HeldText, ...] = ()
+    fetches: tuple[Fetch, ...] = ()

@@ -1,0 +1,1 @@
+"""The literature bundle: recall, normalise, de-duplicate, audit."""

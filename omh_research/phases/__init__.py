@@ -1,0 +1,1 @@
+"""The five phases, in order: decompose, search, gap_check, synthesize, verify."""

@@ -1,0 +1,1 @@
+"""Deterministic evidence tools: pure functions, no model, same input gives the same bytes."""
