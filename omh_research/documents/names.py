@@ -1,0 +1,158 @@
+"""Names that become file names: slugs, findings stems, task ids; and the folded form of a topic.
+
+Job: turn any text into a safe, readable, deterministic name, and refuse a name given from outside
+that is not exactly in that form (spec E5-E7, E10). Refuses to touch paths or to draw random
+numbers: today's date and the random part are handed in. Everybody may import it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from omh_research.errors import UsageError
+
+SLUG_CHARS = 40
+STEM_CHARS = 60
+MAX_SLUG_CHARS = 80
+MAX_TASK_ID_CHARS = 200
+FOLLOWUP_STEM = "_followup"
+
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_TASK_ID = re.compile(r"[a-z0-9]+(?:[-_.]+[a-z0-9]+)*")
+_NOT_ALNUM = re.compile(r"[^a-z0-9]+")
+_DATE = re.compile(r"[0-9]{8}")
+_RAND4 = re.compile(r"[0-9a-f]{4}")
+_RESERVED_ON_WINDOWS = frozenset(
+    [
+        "con",
+        "prn",
+        "aux",
+        "nul",
+        "conin",
+        "conout",
+        "com0",
+        "com1",
+        "com2",
+        "com3",
+        "com4",
+        "com5",
+        "com6",
+        "com7",
+        "com8",
+        "com9",
+        "lpt0",
+        "lpt1",
+        "lpt2",
+        "lpt3",
+        "lpt4",
+        "lpt5",
+        "lpt6",
+        "lpt7",
+        "lpt8",
+        "lpt9",
+    ]
+)
+# Outer marks that do not make another topic; `#`, `+`, `%` and the like do ("C" is not "C#").
+_OUTER_MARKS = frozenset(".,;:!?'\"`…¿¡·。、，；：！？؟،؛।॥/\\|*_~")
+_OUTER_CATEGORIES = frozenset(("Ps", "Pe", "Pi", "Pf", "Pd", "Zs", "Zl", "Zp", "Cc", "Cf"))
+
+
+def kebab(text: str, limit: int) -> str:
+    """Return `text` as lower-case ASCII words joined by `-`, at most `limit` characters (E5).
+
+    Accents are dropped and other scripts transliterated, so that a Chinese, Arabic or Greek
+    topic stays readable. Text without any letter or digit gives "".
+    """
+    from anyascii import anyascii
+
+    folded = "".join(char for char in text if not 0xD800 <= ord(char) <= 0xDFFF)
+    ascii_text = anyascii(unicodedata.normalize("NFKC", folded)).lower()
+    return _NOT_ALNUM.sub("-", ascii_text).strip("-")[:limit].strip("-")
+
+
+def make_slug(topic: str, today: str, rand4: str) -> str:
+    """Return the slug `kebab(topic)[:40]-YYYYMMDD-rand4` (E5).
+
+    `today` is eight digits, `rand4` four lower-case hex digits; anything else is a programming
+    error (ValueError). A topic without letters or digits becomes `topic`.
+    """
+    if not _DATE.fullmatch(today) or not _RAND4.fullmatch(rand4):
+        raise ValueError(f"a slug needs YYYYMMDD and 4 hex digits, not {today!r} and {rand4!r}")
+    return f"{kebab(topic, SLUG_CHARS) or 'topic'}-{today}-{rand4}"
+
+
+def check_slug(text: str) -> str:
+    """Return `text` if it is a well-formed slug of at most 80 characters, else raise UsageError.
+
+    Every slug that comes from outside (argument, state file, file name) passes here before any
+    path is built (E7).
+    """
+    if len(text) > MAX_SLUG_CHARS or not _SLUG.fullmatch(text):
+        raise UsageError(
+            f"not a slug: {_shown(text)}.",
+            hint="A slug is lower-case letters, digits and single hyphens, at most 80 characters; "
+            "`omh-research status` lists the known ones.",
+        )
+    return text
+
+
+def check_task_id(text: str) -> str:
+    """Return `text` if it has the form of a task id, else raise UsageError (E7).
+
+    The form has no separator of paths and neither begins nor ends with a dot, so a task id that
+    passes names a file inside its folder.
+    """
+    if len(text) > MAX_TASK_ID_CHARS or ".." in text or not _TASK_ID.fullmatch(text):
+        raise UsageError(
+            f"not a task id: {_shown(text)}.",
+            hint="`omh-research next SLUG --json` lists the ids that wait for an answer.",
+        )
+    return text
+
+
+def finding_stems(names: Sequence[str]) -> tuple[str, ...]:
+    """Return one findings file stem per subtopic name, in plan order (E6).
+
+    A stem taken by an earlier subtopic gets `-2`, `-3`, ...: appending subtopics to a plan never
+    renames the earlier ones. `_followup` cannot come up, a kebab has no underscore.
+    """
+    taken: set[str] = set()
+    stems: list[str] = []
+    for name in names:
+        base = kebab(name, STEM_CHARS) or "subtopic"
+        if base in _RESERVED_ON_WINDOWS:
+            base = f"subtopic-{base}"
+        stem, count = base, 1
+        while stem in taken:
+            count += 1
+            stem = f"{base}-{count}"
+        taken.add(stem)
+        stems.append(stem)
+    return tuple(stems)
+
+
+def fold_topic(text: str) -> str:
+    """Return the form under which two topics are the same one (E10).
+
+    NFKC, case folded, whitespace runs to one space, outer punctuation off. A topic that is
+    nothing but punctuation keeps it.
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    folded = " ".join(folded.split())
+    start, end = 0, len(folded)
+    while start < end and _is_outer(folded[start]):
+        start += 1
+    while end > start and _is_outer(folded[end - 1]):
+        end -= 1
+    return folded[start:end] or folded
+
+
+def _is_outer(char: str) -> bool:
+    return char in _OUTER_MARKS or unicodedata.category(char) in _OUTER_CATEGORIES
+
+
+def _shown(text: str) -> str:
+    """Return a short ASCII form of hostile text for an error line."""
+    return ascii(text if len(text) <= 60 else text[:60] + "…")
