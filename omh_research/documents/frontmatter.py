@@ -18,17 +18,20 @@ from omh_research.documents.yaml_text import MAX_YAML_BYTES, YamlRefused, read_y
 from omh_research.errors import DamagedFileError
 
 _FENCE = re.compile(r"---[ \t]*\r?\n")
-_CLOSING = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
+_CLOSING = re.compile(r"^---[ \t]*(?=\r?$)", re.MULTILINE)
+_GAP = re.compile(r"\r?\n(?:\r?\n)?")  # the end of the fence line, then one blank line
+_CLOSING_LOOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
 _STATUS_LINE = re.compile(r"^status:[^\r\n]*", re.MULTILINE)
 _WORD = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 # Words that a YAML 1.1 reader takes for a boolean or null.
 _NOT_PLAIN = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 # What JSON leaves raw but YAML refuses, folds or hides: C1 controls, line separators, byte order
-# marks, bidirectional controls, lone surrogates, noncharacters.
+# marks, bidirectional controls, noncharacters.
 _TO_ESCAPE = re.compile(
-    "[\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
+    "[\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]"
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _BLOCK_LINE = re.compile(
     r"[ \t]*(?:#.*|-(?:[ \t].*)?|\?[ \t].*|[\w\"'<][^:\n]{0,120}:(?:[ \t].*)?)?"
 )
@@ -76,11 +79,11 @@ def strip_leading_block(text: str) -> tuple[str, bool]:
     fence = _FENCE.match(text, start)
     if not fence:
         return text, False
-    closing = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE).search(text, fence.end())
+    closing = _CLOSING_LOOSE.search(text, fence.end())
     if not closing or closing.start() - fence.end() > MAX_YAML_BYTES:
         return text, False
-    lines = text[fence.end() : closing.start()].splitlines()
-    if not all(_BLOCK_LINE.fullmatch(line) for line in lines):
+    lines = text[fence.end() : closing.start()].split("\n")
+    if not all(_BLOCK_LINE.fullmatch(line.rstrip("\r")) for line in lines):
         return text, False
     return text[closing.end() :].lstrip("\r\n"), True
 
@@ -115,11 +118,8 @@ def _split(text: str, where: str) -> tuple[str, str]:
     if not closing:
         raise _damaged(where, "its frontmatter has no closing `---` line")
     block = text[fence.end() : closing.start()]
-    body = text[closing.end() :]
-    for newline in (1, 2):  # the end of the fence line, then one blank line
-        del newline
-        body = body.removeprefix("\r\n") if body.startswith("\r\n") else body.removeprefix("\n")
-    return block, body
+    gap = _GAP.match(text, closing.end())
+    return block, text[gap.end() if gap else closing.end() :]
 
 
 def _damaged(where: str, reason: str) -> DamagedFileError:
@@ -171,10 +171,13 @@ def _flow(value: object) -> str:
 
 
 def quote_scalar(text: str) -> str:
-    """Return `text` as a YAML scalar that every YAML 1.1 reader reads back to the same string."""
+    """Return `text` as a YAML scalar that every YAML 1.1 reader reads back to the same string.
+
+    A lone surrogate is no text in UTF-8 and becomes U+FFFD.
+    """
     if _WORD.fullmatch(text) and text not in _NOT_PLAIN:
         return text
-    quoted = json.dumps(text, ensure_ascii=False)
+    quoted = json.dumps(_SURROGATE.sub("\ufffd", text), ensure_ascii=False)
     return _TO_ESCAPE.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
 
 

@@ -24,36 +24,7 @@ _TASK_ID = re.compile(r"[a-z0-9]+(?:[-_.]+[a-z0-9]+)*")
 _NOT_ALNUM = re.compile(r"[^a-z0-9]+")
 _DATE = re.compile(r"[0-9]{8}")
 _RAND4 = re.compile(r"[0-9a-f]{4}")
-_RESERVED_ON_WINDOWS = frozenset(
-    [
-        "con",
-        "prn",
-        "aux",
-        "nul",
-        "conin",
-        "conout",
-        "com0",
-        "com1",
-        "com2",
-        "com3",
-        "com4",
-        "com5",
-        "com6",
-        "com7",
-        "com8",
-        "com9",
-        "lpt0",
-        "lpt1",
-        "lpt2",
-        "lpt3",
-        "lpt4",
-        "lpt5",
-        "lpt6",
-        "lpt7",
-        "lpt8",
-        "lpt9",
-    ]
-)
+_RESERVED_ON_WINDOWS = re.compile(r"con|prn|aux|nul|conin|conout|(?:com|lpt)[0-9]")
 # Outer marks that do not make another topic; `#`, `+`, `%` and the like do ("C" is not "C#").
 _OUTER_MARKS = frozenset(".,;:!?'\"`…¿¡·。、，；：！？؟،؛।॥/\\|*_~")
 _OUTER_CATEGORIES = frozenset(("Ps", "Pe", "Pi", "Pf", "Pd", "Zs", "Zl", "Zp", "Cc", "Cf"))
@@ -122,7 +93,7 @@ def finding_stems(names: Sequence[str]) -> tuple[str, ...]:
     stems: list[str] = []
     for name in names:
         base = kebab(name, STEM_CHARS) or "subtopic"
-        if base in _RESERVED_ON_WINDOWS:
+        if _RESERVED_ON_WINDOWS.fullmatch(base):
             base = f"subtopic-{base}"
         stem, count = base, 1
         while stem in taken:

@@ -7,8 +7,10 @@ imported on first use only. Refuses to write YAML and to read files. Importers: 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+_ODD_BREAK = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
 MAX_YAML_BYTES = 64 * 1024
 MAX_DEPTH = 12
 
@@ -26,6 +28,8 @@ def read_yaml(text: str) -> object:
     """
     if len(text.encode("utf-8", "surrogatepass")) > MAX_YAML_BYTES:
         raise YamlRefused(f"the YAML is over the size limit of {MAX_YAML_BYTES} bytes")
+    if _ODD_BREAK.search(text):
+        raise YamlRefused("the YAML has a line break that only some readers see (CR, NEL, LS, PS)")
     import yaml
 
     try:
