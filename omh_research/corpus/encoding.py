@@ -240,8 +240,7 @@ def _mixture_penalty(text: str) -> float:
     for word in words:
         scripts = {unicodedata.name(char, "?").split()[0] for char in word}
         accented = sum(1 for char in word if ord(char) > 127)
-        if len(scripts - {"MICRO", "FEMININE", "MASCULINE", "MODIFIER"}) > 1 or (
-            "LATIN" in scripts and accented > 1 and accented * 2 > len(word)
-        ):
-            odd += 1
+        others = scripts - {"MICRO", "FEMININE", "MASCULINE", "MODIFIER"}
+        overdone = "LATIN" in scripts and accented > 1 and accented * 2 > len(word)
+        odd += len(others) > 1 or overdone
     return 1.2 * odd / max(1, len(words))

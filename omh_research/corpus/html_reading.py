@@ -1,0 +1,198 @@
+"""HTML to main text in Markdown.
+
+Job: the article of a page with headings, lists, tables and code, without menus, scripts and
+footers; with the `web` extra by trafilatura, else by the standard library's parser (E43). Refuses
+to fetch, to run scripts and to guess publication dates. Importers: corpus, providers.
+"""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+from omh_research.documents.source import Page
+
+MIN_MAIN_CHARS = 200
+MAX_DEPTH = 400
+_DROPPED = frozenset(
+    ("script", "style", "noscript", "template", "svg", "math", "nav", "header", "footer", "aside",
+     "form", "button", "select", "option", "iframe", "object", "canvas", "dialog")
+)  # fmt: skip
+_BLOCKS = frozenset(
+    ("p", "div", "section", "article", "main", "ul", "ol", "dl", "dd", "dt", "figure", "figcaption",
+     "blockquote", "table", "tr", "address", "details", "summary", "center", "body")
+)  # fmt: skip
+_VOID = frozenset(
+    ("br", "hr", "img", "input", "meta", "link", "area", "base", "col", "embed", "source", "track",
+     "wbr")
+)  # fmt: skip
+_SPACE = re.compile(r"[^\S\n]+")
+_DATE_NAMES = frozenset(
+    ("article:published_time", "citation_publication_date", "citation_date", "dc.date",
+     "dc.date.issued", "date", "datepublished")
+)  # fmt: skip
+_DATE = re.compile(r"\d{4}(?:[-/]\d{1,2}(?:[-/]\d{1,2})?)?")
+
+
+def read_html(text: str, url: str, *, links: bool = False) -> Page:
+    """Return the page's main text as Markdown; `links` keeps link targets in it.
+
+    State "empty" when nothing but markup is there. A date is only taken from a publication tag.
+    """
+    parser = _MainText()
+    try:
+        parser.feed(text)
+        parser.close()
+    except (AssertionError, ValueError, RecursionError) as error:
+        parser.note = f"markup ends early: {type(error).__name__}"
+    own = parser.markdown()
+    best = _by_trafilatura(text, links) or ""
+    # A page whose "article" is a sliver of it (a list, a form, a short note) is read whole.
+    if len(best) < MIN_MAIN_CHARS and len(own) > 2 * len(best):
+        best = own
+    state = "ok" if best.strip() else "empty"
+    return Page(
+        url, url, state, title=parser.title(), text=best, language=parser.language,
+        date=parser.date, author=parser.author, detail=parser.note,
+    )  # fmt: skip
+
+
+def _by_trafilatura(text: str, links: bool) -> str | None:
+    try:
+        import trafilatura
+    except ImportError:
+        return None
+    try:
+        found: str | None = trafilatura.extract(
+            text, fast=True, output_format="markdown", include_comments=False,
+            include_tables=True, include_links=links, include_formatting=True,
+            with_metadata=False, deduplicate=False,
+        )  # fmt: skip
+    except Exception:  # lxml and the extractor raise many kinds on hostile markup: own parser then
+        return None
+    return found
+
+
+class _MainText(HTMLParser):
+    """Collects block text of a page outside menus and scripts."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.note = self.language = self.date = self.author = ""
+        self._blocks: list[str] = []
+        self._line: list[str] = []
+        self._prefix = ""
+        self._stack: list[str] = []
+        self._skipping = 0
+        self._preformatted = 0
+        self._title: list[str] = []
+        self._heading = ""
+        self._in_title = False
+        self._row: list[str] | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "html":
+            self.language = given.get("lang", "")[:2].lower()
+        if tag == "meta":
+            self._take_meta(given)
+        if tag == "title" and not self._blocks:
+            self._in_title = True
+        if tag == "br":
+            self._line.append("\n" if self._preformatted else " ")
+        if tag in _VOID:
+            return
+        hidden = tag != "p" and ("hidden" in given or given.get("aria-hidden") == "true")
+        if len(self._stack) < MAX_DEPTH:
+            self._stack.append(tag)
+            if tag in _DROPPED or hidden:
+                self._skipping += 1
+                self._stack[-1] = tag + "!"
+        if not self._skipping:
+            self._open(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "title":
+            self._in_title = False
+        if not self._skipping:
+            self._shut(tag)
+        if tag in self._stack or tag + "!" in self._stack:
+            while self._stack:
+                top = self._stack.pop()
+                self._skipping -= top.endswith("!")
+                if top.rstrip("!") == tag:
+                    break
+
+    def handle_data(self, data: str) -> None:
+        if self._in_title:
+            self._title.append(data)
+        elif not self._skipping:
+            self._line.append(data)
+
+    def _take_meta(self, given: dict[str, str]) -> None:
+        name = (given.get("property") or given.get("name") or given.get("itemprop") or "").lower()
+        content = given.get("content", "").strip()
+        if name in _DATE_NAMES and not self.date:
+            match = _DATE.match(content)
+            self.date = match.group().replace("/", "-") if match else ""
+        elif name in ("author", "citation_author") and not self.author:
+            self.author = content[:200]
+        elif name == "og:title" and not self._title:
+            self._title.append(content)
+
+    def _open(self, tag: str) -> None:
+        if tag == "tr":
+            self._flush()
+            self._row = []
+        elif tag in ("td", "th"):
+            self._line = []
+        elif tag == "li":
+            self._flush()
+            self._prefix = "- "
+        elif re.fullmatch("h[1-6]", tag):
+            self._flush()
+            self._prefix = "#" * int(tag[1]) + " "
+        elif tag == "pre":
+            self._flush()
+            self._preformatted += 1
+        elif tag in _BLOCKS and self._row is None:
+            self._flush()
+
+    def _shut(self, tag: str) -> None:
+        if tag in ("td", "th") and self._row is not None:
+            self._row.append(" ".join("".join(self._line).split()))
+            self._line = []
+        elif tag == "tr":
+            if self._row and any(self._row):
+                self._blocks.append("| " + " | ".join(self._row) + " |")
+            self._row = None
+        elif tag == "pre" and self._preformatted:
+            self._preformatted -= 1
+            code = "".join(self._line).strip("\n")
+            self._line = []
+            if code.strip():
+                self._blocks.append(f"```\n{code}\n```")
+        elif (tag in _BLOCKS or tag == "li" or re.fullmatch("h[1-6]", tag)) and self._row is None:
+            self._flush(heading=tag == "h1")
+
+    def _flush(self, *, heading: bool = False) -> None:
+        text = _SPACE.sub(" ", "".join(self._line).replace("\n", " ")).strip()
+        self._line = []
+        if text:
+            if heading and not self._heading:
+                self._heading = text
+            self._blocks.append(self._prefix + text)
+        self._prefix = ""
+
+    def title(self) -> str:
+        """The `<title>`, else the first `<h1>`."""
+        return (" ".join("".join(self._title).split()) or self._heading)[:300]
+
+    def markdown(self) -> str:
+        """All collected blocks, a blank line between them."""
+        self._flush()
+        lines: list[str] = []
+        for block in self._blocks:
+            together = lines and block[:2] in ("- ", "| ") and lines[-1][:2] == block[:2]
+            lines.append(block if together or not lines else "\n" + block)
+        return "\n".join(lines)
