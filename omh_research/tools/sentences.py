@@ -34,7 +34,8 @@ _ENDS = "。！？｡!?.…؟۔।॥။។።։‽⁇⁈⁉"
 _CLOSERS = "\"'”’»›)\\]）」』】〉》〕｝}*_"
 # A sentence's end: marks, then closing quotes and brackets, then note numbers as in "text.[12]".
 _END = re.compile(
-    rf"(?P<mark>[{_ENDS}]++)(?P<tail>[{_CLOSERS}]*+(?:[ \u00a0\u202f]»)?(?:\[[\d,;–\- ]{{1,16}}\])*+)"
+    rf"(?P<mark>[{_ENDS}]++)(?P<tail>[{_CLOSERS}]*+(?:[ \u00a0\u202f]»)?"
+    r"(?:\[[\d,;–\- ]{1,16}\])*+)"
 )
 _WIDE_ENDS = frozenset("。！？｡")
 _CASELESS_ENDS = frozenset("؟۔।॥။។።։")
@@ -48,12 +49,16 @@ _ORDINAL_BEFORE = re.compile(
 
 # Never the end of a sentence, whatever follows: a name, a number or an example must follow.
 _TITLES = (
-    "mr mrs ms dr prof st gen col sen rep gov capt lt sgt rev hon pres mt fig figs eq eqs ref refs "
-    "sec ch chap vol vols no nos pp art vs cf e.g i.e eg ie viz approx ca al.-g resp dept op ed eds "
-    "trans nr abb abs bd hrsg z.b d.h u.a bzw vgl sog evtl ggf inkl bspw tel str hl geb gest ing "
-    "dipl mme mlle mm me env av apr ex éd p.ex sr sra srta dña ud uds pág págs núm aprox art cap "
-    "sig sig.ra dott ing pag es n.b exmo dhr mevr bijv o.a d.w.z m.n см рис стр им ул тыс напр "
-    "т.е т.к т.н д-р проф акад ст tzw np prof św ok r.n"
+    "mr mrs ms dr prof st gen col sen rep gov capt lt sgt rev hon pres mt vs cf e.g i.e eg ie viz "
+    "approx ca resp dept eds trans abb bd hrsg z.b d.h u.a bzw vgl sog evtl ggf inkl bspw tel str "
+    "hl geb gest ing dipl mme mlle mm env av apr ex éd p.ex sr sra srta dña ud uds aprox sig "
+    "sig.ra dott n.b exmo dhr mevr bijv o.a d.w.z m.n стр им ул тыс напр т.е т.к т.н д-р проф "
+    "акад ст tzw np św"
+)
+# The same, but only before a number: "No. 5", not "He said no. 5 left."
+_NUMBERED = (
+    "no nos nr fig figs eq eqs ref refs sec secs ch chap vol vols pp p pg par tab app art abs op "
+    "cap pag pág págs núm num n см рис табл гл т с"
 )
 # May end a sentence: only a usual first word of a sentence after them counts as an end.
 _ENDINGS = (
@@ -79,7 +84,7 @@ _GERMAN_AFTER_ORDINAL = (
 
 @cache
 def _known(kind: str) -> frozenset[str]:
-    table = {"titles": _TITLES, "endings": _ENDINGS, "starters": _STARTERS}
+    table = {"titles": _TITLES, "numbered": _NUMBERED, "endings": _ENDINGS, "starters": _STARTERS}
     return frozenset(table.get(kind, _GERMAN_AFTER_ORDINAL).split())
 
 
@@ -142,7 +147,7 @@ def _is_abbreviation(text: str, start: int, dot: int, following: str) -> bool:
     if found.start() == start and len(word) <= 3 and (word.isdigit() or len(word) == 1):
         return True  # "1. First item"
     key = word.casefold()
-    if key in _known("titles"):
+    if key in _known("titles") or (key in _known("numbered") and following[:1].isdigit()):
         return True
     if word.isdigit():
         ordinal = len(word) <= 2 and _ORDINAL_BEFORE.search(text, max(start, dot - 12), dot)
