@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 from omh_research.tools.stems import stem, strip_particle
@@ -109,8 +109,9 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
     return [
-        word if word.isascii() or _RUN_START.match(word) else fold_word(word)
+        folded
         for word in _WORD.findall(fold(text))
+        if (folded := word if word.isascii() or _RUN_START.match(word) else fold_word(word))
     ]
 
 
@@ -119,13 +120,26 @@ def bigrams(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
-def _terms(found: list[str]) -> Iterator[str]:
+def _terms(found: Iterable[str]) -> Iterator[str]:
     for word in found:
         if word.isascii() or not _RUN_START.match(word):
-            if word:
-                yield stem(word)
+            yield stem(word)
         else:
             yield from bigrams(strip_particle(word) if word[0] >= "\uac00" else word)
+
+
+def search_terms(found: Iterable[str]) -> list[str]:
+    """Words as terms for an index that stems Latin words itself (SQLite FTS5 with porter).
+
+    Latin words stay as they are, words of other scripts are stemmed, runs become bigrams.
+    """
+    terms: list[str] = []
+    for word in found:
+        if word.isascii():
+            terms.append(word)
+        else:
+            terms.extend(_terms([word]))
+    return terms
 
 
 def tokenize(text: str) -> list[str]:
