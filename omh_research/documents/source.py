@@ -72,7 +72,7 @@ class Fetch(Struct, frozen=True, omit_defaults=True):
 
     `kind` is "search" or "fetch"; a search has `query` and `provider`, a fetch `canonical_url`.
     `status` is "ok", "deduplicated", "refused_cap" or a page state. `charge` is 1 for an attempt
-    that counts against the caps, 0 otherwise. `sha256` names the held text of an ok fetch.
+    that counts against the caps, 0 otherwise. `sha256` names the held text of an ok fetch, or the kept hit list of an ok search.
     """
 
     kind: str
@@ -88,3 +88,4 @@ class Fetch(Struct, frozen=True, omit_defaults=True):
     date: str = ""
     sha256: str = ""
     detail: str = ""
+    page_starts: tuple[int, ...] = ()

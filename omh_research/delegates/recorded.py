@@ -1,0 +1,251 @@
+"""The recording library: caps, record and providers behind one door (spec T5, T19, T23).
+
+Job: the `Library` a researcher is handed. Every search and every read is looked up in the run's
+record first, counted against the caps, made, and recorded before its answer is returned. Refuses
+a fetch past the budget and says so. Importers: wiring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from omh_research.documents.source import Fetch, Hit, Page
+from omh_research.errors import ProviderError
+from omh_research.providers.interface import Reader, SearchProvider
+
+
+class Record(Protocol):
+    """What the library needs of the store: the fetch record of one run."""
+
+    def rows(self) -> tuple[Fetch, ...]:
+        """Return the ledger's rows in order."""
+        ...
+
+    def record(self, row: Fetch) -> None:
+        """Append one row, durable."""
+        ...
+
+    def hold(self, text: str) -> str:
+        """Keep a text; return its SHA-256."""
+        ...
+
+    def text(self, sha256: str) -> str | None:
+        """Return a kept text."""
+        ...
+
+    def keep_hits(self, hits: list[Hit]) -> str:
+        """Keep a hit list; return its SHA-256."""
+        ...
+
+    def hits(self, sha256: str) -> list[Hit]:
+        """Return a kept hit list."""
+        ...
+
+
+class Budget(Struct, frozen=True):
+    """How many fetches are allowed: in the whole run, and for one subquestion."""
+
+    total: int = 40
+    per_subquestion: int = 8
+
+
+def budget_of(caps_plan: dict[str, Any] | None) -> Budget:
+    """Return the fetch budget that `caps_plan.json` grants (defaults of spec T2 without one)."""
+    if caps_plan is None:
+        return Budget()
+    return Budget(
+        total=int(caps_plan.get("total_fetch_budget", 40)),
+        per_subquestion=int(caps_plan.get("fetch_budget_per_subquestion", 8)),
+    )
+
+
+def fold_query(query: str) -> str:
+    """Return the form in which two queries are one: casefolded, whitespace folded."""
+    return " ".join(query.casefold().split())
+
+
+class RecordedLibrary:
+    """A `Library` for one task. Providers are tried in order until one answers."""
+
+    def __init__(
+        self,
+        subquestion: str,
+        record: Record,
+        providers: Sequence[SearchProvider],
+        reader: Reader,
+        rules: LibraryRules,
+    ) -> None:
+        self._subquestion, self._record = subquestion, record
+        self._providers, self._reader, self._rules = tuple(providers), reader, rules
+
+    def search(self, query: str, *, limit: int = 10) -> list[Hit]:
+        """Return hits from the record, else from the first provider that answers.
+
+        Raises:
+            ProviderError: no provider gave an answer (unknown, never an empty list).
+        """
+        folded = fold_query(query)
+        reasons: list[str] = []
+        for provider in self._providers:
+            recorded = self._recorded_search(folded, provider.name)
+            if recorded is not None:
+                return recorded[:limit]
+        for provider in self._providers:
+            try:
+                hits = provider.search(query, limit=limit)
+            except ProviderError as error:
+                reasons.append(f"{provider.name}: {error.message}")
+                self._record.record(
+                    self._row("search", "error", folded, provider.name, detail=error.message)
+                )
+                continue
+            sha256 = self._record.keep_hits(hits)
+            row = self._row("search", "ok", folded, provider.name, sha256=sha256)
+            self._record.record(_with(row, results=len(hits)))
+            return hits
+        raise ProviderError(
+            f"No search answered for {query!r}: " + ("; ".join(reasons) or "no provider set up")
+        )
+
+    def _recorded_search(self, folded: str, provider: str) -> list[Hit] | None:
+        for row in self._record.rows():
+            if (row.kind, row.query, row.provider) != ("search", folded, provider):
+                continue
+            if row.status != "ok" or not row.sha256:
+                continue
+            if row.subquestion != self._subquestion:
+                self._note_repeat("search", query=folded, provider=provider)
+            return self._record.hits(row.sha256)
+        return None
+
+    def read(self, url: str) -> Page:
+        """Return the page from the record, else read it if the budget allows."""
+        canonical = self._rules.canonical(url)
+        rows = self._record.rows()
+        for row in rows:
+            if row.kind == "fetch" and row.canonical_url == canonical and row.charge:
+                known = self._recorded_page(row, url)
+                if known is not None:
+                    if row.subquestion != self._subquestion:
+                        self._note_repeat("fetch", canonical_url=canonical)
+                    return known
+        if self.remaining_fetches() <= 0:
+            self._refuse(canonical)
+            return Page(url=url, final_url=url, state="refused", detail="The fetch cap is reached.")
+        page = self._reader.read(url)
+        self._record.record(self._page_row(canonical, page))
+        return page
+
+    def _page_row(self, canonical: str, page: Page) -> Fetch:
+        row = Fetch(
+            kind="fetch",
+            status=page.state,
+            accessed_at=self._rules.now(),
+            canonical_url=canonical,
+            subquestion=self._subquestion,
+            provider=self._reader.name,
+            charge=1,
+            title=page.title,
+            date=page.date,
+            detail=page.detail,
+        )
+        if page.state != "ok":
+            return row
+        return _with(row, sha256=self._record.hold(page.text), page_starts=page.page_starts)
+
+    def _recorded_page(self, row: Fetch, url: str) -> Page | None:
+        if row.status != "ok":
+            return Page(url=url, final_url=url, state=row.status, detail=row.detail)
+        text = self._record.text(row.sha256)
+        if text is None:
+            return None
+        return Page(
+            url=url,
+            final_url=row.canonical_url,
+            state="ok",
+            title=row.title,
+            text=text,
+            date=row.date,
+            page_starts=row.page_starts,
+        )
+
+    def remaining_fetches(self) -> int:
+        """Return how many more reads this task may make."""
+        charged = [row for row in self._record.rows() if row.charge]
+        own = sum(row.charge for row in charged if row.subquestion == self._subquestion)
+        total = sum(row.charge for row in charged)
+        budget = self._rules.budget
+        return max(0, min(budget.total - total, budget.per_subquestion - own))
+
+    def _refuse(self, canonical: str) -> None:
+        for row in self._record.rows():
+            if (row.status, row.canonical_url) == ("refused_cap", canonical) and (
+                row.subquestion == self._subquestion
+            ):
+                return
+        row = Fetch(
+            kind="fetch",
+            status="refused_cap",
+            accessed_at=self._rules.now(),
+            canonical_url=canonical,
+            subquestion=self._subquestion,
+        )
+        self._record.record(row)
+
+    def _note_repeat(
+        self, kind: str, *, query: str = "", canonical_url: str = "", provider: str = ""
+    ) -> None:
+        for row in self._record.rows():
+            if (row.kind, row.status, row.query, row.canonical_url, row.subquestion) == (
+                kind, "deduplicated", query, canonical_url, self._subquestion,
+            ):  # fmt: skip
+                return
+        self._record.record(
+            Fetch(
+                kind=kind,
+                status="deduplicated",
+                accessed_at=self._rules.now(),
+                query=query,
+                canonical_url=canonical_url,
+                subquestion=self._subquestion,
+                provider=provider,
+            )
+        )
+
+    def _row(
+        self,
+        kind: str,
+        status: str,
+        query: str,
+        provider: str,
+        *,
+        sha256: str = "",
+        detail: str = "",
+    ) -> Fetch:
+        return Fetch(
+            kind=kind,
+            status=status,
+            accessed_at=self._rules.now(),
+            query=query,
+            subquestion=self._subquestion,
+            provider=provider,
+            sha256=sha256,
+            detail=detail,
+        )
+
+
+class LibraryRules(Struct, frozen=True):
+    """What every library of a run shares: URL form, clock, budget."""
+
+    canonical: Callable[[str], str]
+    now: Callable[[], str]
+    budget: Budget = Budget()
+
+
+def _with(row: Fetch, **changes: Any) -> Fetch:
+    from msgspec.structs import replace
+
+    return replace(row, **changes)

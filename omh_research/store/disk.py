@@ -1,0 +1,297 @@
+"""The system calls of the store: guarded reads, whole-file replaces, appends, removals.
+
+Job: every write below `.omh/` ends here, durable before it returns (spec E1; 81-reliability 2:
+temporary file in the same folder, write in a loop, fsync, rename, fsync of the folder; one write
+a log line, then fsync). Refuses links, FIFOs, devices and oversize files; a hostile tree is an
+error, never a hang. Never retries an fsync: a failed one is a `StorageError`. Importers: store.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterable, Iterator
+
+from omh_research.errors import DamagedFileError, StorageError
+
+MAX_FILE_BYTES = 64_000_000
+STATE_MODE = 0o600
+DURABLE_MODE = 0o644
+TEMP_SUFFIX = ".tmp"
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
+_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
+_WINDOWS_RENAME_TRIES = 40
+
+
+@contextlib.contextmanager
+def _storage_errors(doing: str, path: str) -> Iterator[None]:
+    """Turn an OSError into a StorageError that names the file and the reason."""
+    try:
+        yield
+    except OSError as error:
+        name = os.path.basename(path)
+        reason = error.strerror or str(error)
+        hint = "Free space, then run the command again." if error.errno == 28 else ""
+        raise StorageError(f"Cannot {doing} {name}: {reason}.", hint=hint) from error
+
+
+def check_directory(path: str) -> bool:
+    """Tell whether a real directory stands at `path`.
+
+    Raises:
+        DamagedFileError: something else stands there (a link, a file, a FIFO).
+    """
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return False
+    except NotADirectoryError:
+        raise DamagedFileError(f"{path}: a part of this path is not a folder.") from None
+    except OSError as error:
+        raise StorageError(f"Cannot look at {path}: {error.strerror}.") from error
+    if stat.S_ISDIR(mode):
+        return True
+    kind = "a symbolic link" if stat.S_ISLNK(mode) else "not a folder"
+    raise DamagedFileError(
+        f"{path} is {kind}.", hint="Remove it by hand; nothing is read or written through it."
+    )
+
+
+def sync_directory(path: str) -> None:
+    """Make the names in a directory durable."""
+    if sys.platform == "win32":
+        return
+    fd = os.open(path, os.O_RDONLY | _CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def make_directories(base: str, path: str) -> None:
+    """Create the folders from `base` down to `path`, each new name durable; refuse links."""
+    parent = os.path.dirname(path)
+    if check_directory(path):
+        return
+    if path != base:
+        make_directories(base, parent)
+    with _storage_errors("create folder", path):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o755)
+        sync_directory(parent)
+    check_directory(path)
+
+
+def read_bytes(path: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes | None:
+    """Return the whole file, or None if there is none.
+
+    Raises:
+        DamagedFileError: a link, not a regular file, or larger than `max_bytes`.
+        StorageError: the file system refused.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if os.path.islink(path):
+            raise DamagedFileError(f"{path} is a symbolic link; it is not followed.") from None
+        raise StorageError(f"Cannot read {path}: {error.strerror}.") from error
+    try:
+        info = os.fstat(fd)
+        if not stat.S_ISREG(info.st_mode):
+            raise DamagedFileError(f"{path} is not a regular file.")
+        if info.st_size > max_bytes:
+            raise DamagedFileError(f"{path} is larger than {max_bytes} bytes.")
+        chunks: list[bytes] = []
+        size = info.st_size + 1
+        with _storage_errors("read", path):
+            while chunk := os.read(fd, max(size, 65536)):
+                chunks.append(chunk)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    finally:
+        os.close(fd)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def temp_path(path: str) -> str:
+    """Return the temporary name that belongs to `path` in this process."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name[:200]}.{os.getpid():x}{TEMP_SUFFIX}")
+
+
+def replace(path: str, data: bytes, *, mode: int = DURABLE_MODE, durable: bool = True) -> None:
+    """Write a file whole: readers see the old one or the new one, never a part.
+
+    `durable=False` leaves out the syncs (heartbeats and caches only).
+
+    Raises:
+        StorageError: the file system refused; the old file is untouched, no temporary stays.
+    """
+    _replace_one(path, data, mode, durable)
+    if durable:
+        with _storage_errors("write", path):
+            sync_directory(os.path.dirname(path))
+
+
+def replace_all(files: Iterable[tuple[str, bytes]], *, mode: int = DURABLE_MODE) -> None:
+    """Write several files whole and durable; files of one folder share its sync."""
+    folders: dict[str, str] = {}
+    for path, data in files:
+        _replace_one(path, data, mode, True)
+        folders[os.path.dirname(path)] = path
+    for folder, path in folders.items():
+        with _storage_errors("write", path):
+            sync_directory(folder)
+
+
+def _replace_one(path: str, data: bytes, mode: int, durable: bool) -> None:
+    temp = temp_path(path)
+    with _storage_errors("write", path):
+        fd = _open_temp(temp, mode)
+        try:
+            try:
+                _write_all(fd, data)
+                if durable:
+                    os.fsync(fd)
+            finally:
+                os.close(fd)
+            _rename(temp, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temp)
+            raise
+
+
+def _open_temp(temp: str, mode: int) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC | _BINARY
+    try:
+        return os.open(temp, flags, mode)
+    except FileExistsError:  # left by a crashed process that had our number
+        os.unlink(temp)
+        return os.open(temp, flags, mode)
+
+
+def _rename(temp: str, path: str) -> None:
+    if sys.platform != "win32":
+        os.replace(temp, path)
+        return
+    for attempt in range(_WINDOWS_RENAME_TRIES):  # a reader that has the file open blocks it there
+        try:
+            os.replace(temp, path)
+            return
+        except PermissionError:
+            if attempt == _WINDOWS_RENAME_TRIES - 1:
+                raise
+            time.sleep(0.05)
+
+
+def append(path: str, lines: Iterable[str], *, mode: int = DURABLE_MODE) -> None:
+    """Append lines (without newlines), one write each, then one sync.
+
+    An unfinished last line left by a crash is ended first, so that ours is not glued to it.
+    A new file's name is made durable too.
+
+    Raises:
+        DamagedFileError: `path` is a link, not a regular file, or has other names.
+        StorageError: the file system refused.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY
+    if os.path.islink(path):
+        raise DamagedFileError(f"{path} is a symbolic link; it is not written to.")
+    with _storage_errors("append to", path):
+        fd = os.open(path, flags, mode)
+        try:
+            info = os.fstat(fd)
+            if not stat.S_ISREG(info.st_mode) or info.st_nlink > 1:
+                raise DamagedFileError(f"{path} is not a plain file with one name.")
+            if info.st_size and _last_byte(fd, info.st_size) != b"\n":
+                _write_all(fd, b"\n")
+            for line in lines:
+                _write_all(fd, line.encode("utf-8") + b"\n")
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        if info.st_size == 0:
+            sync_directory(os.path.dirname(path))
+
+
+def _last_byte(fd: int, size: int) -> bytes:
+    os.lseek(fd, size - 1, os.SEEK_SET)
+    return os.read(fd, 1)
+
+
+def cut_torn_tail(path: str) -> None:
+    """Remove an unfinished last line that a crash left in a ledger.
+
+    Such a line was never durable, so nothing that was acknowledged is lost; the repeated write
+    then ends in the same bytes as an undisturbed one. Call it under the run's lock.
+    """
+    data = read_bytes(path)
+    if not data or data.endswith(b"\n"):
+        return
+    with _storage_errors("repair", path):
+        fd = os.open(path, os.O_WRONLY | _NOFOLLOW | _CLOEXEC | _BINARY)
+        try:
+            os.ftruncate(fd, data.rfind(b"\n") + 1)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def append_missing(path: str, lines: Iterable[str]) -> None:
+    """Append those lines that a ledger does not hold yet, after cutting a torn tail."""
+    cut_torn_tail(path)
+    held = (read_bytes(path) or b"").decode("utf-8", "replace")
+    known = set(held.split("\n"))
+    missing = [line for line in lines if line not in known]
+    if missing:
+        append(path, missing)
+
+
+def remove(path: str, *, durable: bool = True) -> bool:
+    """Remove a file (a link is removed, not followed); tell whether it was there."""
+    with _storage_errors("remove", path):
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            return False
+        if durable:
+            sync_directory(os.path.dirname(path))
+    return True
+
+
+def remove_folder(path: str) -> None:
+    """Remove a folder of plain files; nothing happens if there is none."""
+    if not check_directory(path):
+        return
+    with _storage_errors("remove", path):
+        for entry in os.scandir(path):
+            os.unlink(entry.path)
+        os.rmdir(path)
+        sync_directory(os.path.dirname(path))
+
+
+def sweep_temps(folder: str, prefix: str = ".") -> None:
+    """Remove temporary files a crash left behind; call it under the lock of their owner only."""
+    if not check_directory(folder):
+        return
+    with os.scandir(folder) as entries:
+        stale = [
+            entry.path
+            for entry in entries
+            if entry.name.startswith(prefix) and entry.name.endswith(TEMP_SUFFIX)
+        ]
+    for path in stale:
+        with contextlib.suppress(OSError):
+            os.unlink(path)

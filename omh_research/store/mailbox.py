@@ -1,0 +1,81 @@
+"""Replies as they arrive: one file a task id (spec E20).
+
+Job: store a reply before anything else is done with it, find it again after any crash. Refuses
+to overwrite an answered task with another text. Importers: store, wiring (by protocol elsewhere).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+import msgspec
+
+from omh_research.documents.names import check_task_id
+from omh_research.documents.task import Reply
+from omh_research.errors import DamagedFileError, UsageError
+from omh_research.store import disk
+from omh_research.store.layout import Layout
+
+MAX_REPLY_BYTES = 16_000_000
+
+
+class Mailbox:
+    """The stored replies of one run. Call `put` only under the run's lock."""
+
+    def __init__(self, layout: Layout, slug: str) -> None:
+        self._layout, self._slug = layout, slug
+
+    def get(self, task_id: str) -> Reply | None:
+        """Return the stored reply to a task, or None.
+
+        Raises:
+            DamagedFileError: the file is there and is no reply.
+        """
+        path = self._layout.reply(self._slug, check_task_id(task_id))
+        if not disk.check_directory(os.path.dirname(path)):
+            return None
+        data = disk.read_bytes(path, max_bytes=MAX_REPLY_BYTES)
+        if data is None:
+            return None
+        try:
+            reply = msgspec.json.decode(data, type=Reply)
+        except msgspec.MsgspecError as error:
+            raise DamagedFileError(
+                f"{self._layout.relative(path)}: not a stored reply ({error}).",
+                hint=f"Run `omh-research recover {self._slug} --move-damaged` to move it aside.",
+            ) from None
+        if reply.task_id != task_id:
+            raise DamagedFileError(f"{self._layout.relative(path)}: belongs to another task.")
+        return reply
+
+    def put(self, reply: Reply) -> bool:
+        """Store a reply, durable; tell whether it is new (the same text twice is not).
+
+        A failed reply may be replaced by an answer, never the other way round.
+
+        Raises:
+            UsageError: the task is answered already, with another text, or the text is too long.
+        """
+        held = self.get(reply.task_id)
+        if held is not None and held.status == "answered":
+            if reply.status == "answered" and held.text == reply.text:
+                return False
+            raise UsageError(f"Task {reply.task_id} is answered already, with another text.")
+        folder = self._layout.tasks_dir(self._slug)
+        disk.make_directories(self._layout.base, folder)
+        plain = msgspec.to_builtins(reply)
+        data = json.dumps(plain, ensure_ascii=True).encode("ascii")
+        if len(data) > MAX_REPLY_BYTES:
+            raise UsageError(f"The answer to {reply.task_id} is longer than the store takes.")
+        path = self._layout.reply(self._slug, check_task_id(reply.task_id))
+        disk.replace(path, data, mode=disk.STATE_MODE)
+        return True
+
+    def count(self) -> int:
+        """Return how many replies are stored."""
+        folder = self._layout.tasks_dir(self._slug)
+        if not disk.check_directory(folder):
+            return 0
+        with os.scandir(folder) as entries:
+            return sum(entry.name.endswith(".json") for entry in entries)
