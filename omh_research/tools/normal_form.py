@@ -1,0 +1,210 @@
+"""The normal form in which a quote and a source are compared (spec T12).
+
+Job: fold away what does not change what a text says (Unicode form, case, whitespace, smart
+quotes and dashes, soft hyphens, zero-width characters, hyphenation at line breaks, spaces beside
+Chinese and Japanese characters) and keep everything that does: words, numbers, signs, units.
+Refuses to compare (see `quotes`). Importers: tools, phases, corpus, literature.
+
+Two forms. `normalise` is the form proper. `loosen` is the second try for a quote that was not
+found: it also ignores Markdown markup, footnote marks, the kind of quotation mark and the
+spacing of dashes, none of which a page's text keeps reliably.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Characters of scripts written without spaces (Han, kana, CJK punctuation).
+CJK = "\u3000-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_CJK_SPACE = re.compile(f" (?:(?=[{CJK}])|(?<=[{CJK}] ))")
+
+# Invisible: formatting characters, variation selectors, soft hyphen, the two code points PDF
+# readers emit for a hyphen at a line break (U+FFFE, U+0002), trade marks, Arabic tatweel.
+_INVISIBLE = re.compile(
+    "[\u00ad\u0640\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f"
+    "\ufeff\u00a9\u00ae\u2120\u2122\U000e0000-\U000e01ef]+"
+)
+_BROKEN_WORD = re.compile("[\ufffe\x02\u00ad](?:[ \t\r]{0,80}\n[ \t]{0,80})?")
+
+# Digits that are not plain digits. Folding "10\u00b2" to "102" would change the number.
+_NO = (
+    "\u00b2\u00b3\u00b9\u2070\u2074\u2075\u2076\u2077\u2078\u2079\u207a\u207b\u2080\u2081\u2082"
+    "\u2083\u2084\u2085\u2086\u2087\u2088\u2089\u208a\u208b\u00bc\u00bd\u00be"
+    + "".join(map(chr, (*range(0x2150, 0x2160), *range(0x2460, 0x249C))))
+)
+_NUMBER_FORM = re.compile(f"[{_NO}]+")
+
+_REPLACE = (
+    ("\u2018", "'"), ("\u2019", "'"), ("\u201a", "'"), ("\u201b", "'"), ("\u2032", "'"),
+    ("\u2039", "'"), ("\u203a", "'"), ("\u00b4", "'"), ("\u02bc", "'"), ("\u300e", '"'),
+    ("\u300f", '"'), ("\u300c", '"'), ("\u300d", '"'), ("\u201c", '"'), ("\u201d", '"'),
+    ("\u201e", '"'), ("\u201f", '"'), ("\u00ab", '"'), ("\u00bb", '"'), ("\u2033", '"'),
+    ("\u2010", "-"), ("\u2011", "-"), ("\u2012", "-"), ("\u2013", "-"), ("\u2212", "-"),
+    ("\u2043", "-"), ("\u2014", "--"), ("\u2015", "--"), ("\u2e3a", "--"), ("\u2e3b", "--"),
+    ("\u2500", "--"), ("\u22ef", "..."), ("\u2026", "..."),
+    ("\x85", " "), ("\u1680", " "), ("\u2028", " "), ("\u2029", " "),
+)  # fmt: skip
+_TABLE = dict(_REPLACE)
+_ASCII_BYTES = bytes(range(128))
+_TO_LOWER_SPACED = bytes(32 if chr(b).isspace() and b < 128 else b for b in range(256)).lower()
+# Patterns of this file that run over whole sources begin with a literal: re then skips fast.
+_LINE_HYPHEN = re.compile(r"-[ \t\r]{0,80}\n\s{0,200}")
+_LONG_DASH = re.compile(r"--+")
+
+
+def _split_number(match: re.Match[str]) -> str:
+    """Set a raised, lowered or circled number apart from the plain digits beside it."""
+    text, start, end = match.string, match.start(), match.end()
+    before = "^" if text[start - 1 : start].isdecimal() else ""
+    after = "^" if text[end : end + 1].isdecimal() else ""
+    return before + match[0] + after
+
+
+def _join_line(match: re.Match[str]) -> str:
+    """Join a word broken at a line end; a number range or a capital keeps its hyphen."""
+    text, start, end = match.string, match.start(), match.end()
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if not (before.isalnum() and after.isalnum()):
+        return match[0]
+    return "" if before.isalpha() and after.islower() else "-"
+
+
+def _long_dash(match: re.Match[str]) -> str:
+    """Return a long dash as ` - `, or as `-` between two digits (a range)."""
+    text, start, end = match.string, match.start(), match.end()
+    is_range = text[start - 1 : start].isdigit() and text[end : end + 1].isdigit()
+    return "-" if is_range else " - "
+
+
+def _single_folds(present: set[str]) -> dict[str, str] | None:
+    """Return what each character folds to, or None when characters may act on one another.
+
+    Folding character by character is several times faster than NFKC and casefold over the whole
+    text, and the same as long as nothing combines: no marks, no conjoining Hangul.
+    """
+    folds: dict[str, str] = {}
+    for char in present:
+        if char in _TABLE:
+            folds[char] = _TABLE[char]
+            continue
+        form = unicodedata.normalize("NFKC", char).casefold()
+        if "\u1100" <= char <= "\u11ff" or any(unicodedata.category(c)[0] == "M" for c in form):
+            return None
+        if form != char:
+            folds[char] = "".join(_TABLE.get(part, part) for part in form)
+    return folds if len(folds) <= 64 else None
+
+
+def _fold(text: str, present: set[str]) -> str:
+    """Return `text` (its non-ASCII characters are `present`) folded in form and case."""
+    if not present.isdisjoint("\ufffe\u00ad"):
+        text = _BROKEN_WORD.sub("", text)
+    if _INVISIBLE.search("".join(present)):
+        text = _INVISIBLE.sub("", text)
+    if not present.isdisjoint(_NO):
+        text = _NUMBER_FORM.sub(_split_number, text)
+    folds = _single_folds(present)
+    if folds is None:
+        for char in present.intersection(_TABLE):
+            text = text.replace(char, _TABLE[char])
+        text = unicodedata.normalize("NFKC", text)
+        for char in "\u2212\u2013\u2014":  # from compatibility forms of dashes
+            text = text.replace(char, _TABLE[char])
+        return text.casefold()
+    for char, form in folds.items():
+        text = text.replace(char, form)
+    return text
+
+
+def normalise(text: str) -> str:
+    """Return the normal form of `text` (spec T12): equal forms say the same thing.
+
+    One line, single spaces, no outer space, case folded, NFKC; long dashes are ` - `, hyphens
+    `-`, quotation marks `'` and `"`. Linear in the length of the text.
+    """
+    if "\x02" in text:
+        text = _BROKEN_WORD.sub("", text)
+    present: set[str] = set()
+    if not text.isascii():
+        foreign = text.encode("utf-8", "surrogatepass").translate(None, _ASCII_BYTES)
+        present = set(foreign.decode("utf-8", "surrogatepass"))
+        text = text.replace("\u2010", "-").replace("\u2013\n", "-\n")
+    if "-" in text and "\n" in text:
+        text = _LINE_HYPHEN.sub(_join_line, text)
+    if present:
+        text = _fold(text, present)
+    # One pass over bytes lowers ASCII letters and turns every ASCII white space into a space.
+    raw = text.encode("utf-8", "surrogatepass").translate(_TO_LOWER_SPACED)
+    while b"  " in raw:
+        raw = raw.replace(b"  ", b" ")
+    text = raw.decode("utf-8", "surrogatepass").strip(" ")
+    if "--" in text:
+        text = _LONG_DASH.sub(_long_dash, text).replace("  ", " ").strip()
+    if present and max(present) >= "\u3000":
+        text = _CJK_SPACE.sub("", text)
+    return text
+
+
+def count_alnum(text: str) -> int:
+    """Return how many letters and digits of `text` its normal form holds, fully decomposed.
+
+    The count of a text and of its normal form is the same, piece by piece: that is how a place
+    in one is found in the other.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
+        text = unicodedata.normalize("NFKD", text).replace("\u02bc", "'")
+    return sum(map(str.isalnum, text))
+
+
+_BLANK = "\u200b"
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,400})\]\(([^()\s]{0,1500})(?:\s\"[^\"\n]{0,200}\")?\)")
+_EMPHASIS = re.compile(r"(?<!\w)(?:[*_]{1,3}|`{1,3}|~~)(?=\S)|(?<=\S)(?:[*_]{1,3}|`{1,3}|~~)(?!\w)")
+_LINE_MARK = re.compile(r"^[ \t]{0,12}(?:#{1,6} |> ?|[-*+] )", re.MULTILINE)
+_NOTE_MARK = re.compile(
+    r"(?:(?<=[^\W\d_]{3})|(?<=[.,;:!?)\"'\u2019\u201d\u3002\uff0c]))"
+    r"(?:(?:\[\d{1,3}\]){1,9}|[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3})"
+)
+_HYPHEN = re.compile(r" ?- ?")
+_WORD_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+
+
+def _blank(match: re.Match[str]) -> str:
+    return _BLANK * len(match[0])
+
+
+def _blank_link(match: re.Match[str]) -> str:
+    start, (left, right) = match.start(), match.span(1)
+    return _BLANK * (left - start) + match[1] + _BLANK * (match.end() - right)
+
+
+def blank_markup(text: str) -> str:
+    """Return `text` with markup and footnote marks made invisible, at its own length.
+
+    Offsets stay those of the original text: each removed character becomes a zero-width one,
+    which `normalise` drops.
+    """
+    if "](" in text:
+        text = _LINK.sub(_blank_link, text)
+    text = _EMPHASIS.sub(_blank, _LINE_MARK.sub(_blank, text))
+    return _NOTE_MARK.sub(_blank, text)
+
+
+def has_line_hyphen(text: str) -> bool:
+    """Say whether a word of `text` may be broken by a hyphen at a line end."""
+    return "-" in text and _LINE_HYPHEN.search(text) is not None
+
+
+def loosen(text: str, *, join_hyphens: bool = False) -> str:
+    """Return the looser form of `text`: markup, quote kind and dash spacing do not count.
+
+    `join_hyphens` also drops hyphens between letters: needed when one side was broken at line
+    ends, where a real hyphen and a typesetter's cannot be told apart.
+    """
+    loose = normalise(blank_markup(text)).replace('"', "'")
+    if "-" in loose:
+        if join_hyphens:
+            loose = _WORD_HYPHEN.sub("", loose)
+        loose = _HYPHEN.sub(" - ", loose)
+    return loose.strip()
