@@ -1,0 +1,269 @@
+"""Any program as a delegate, once per task: prompt in, answer out (spec D3).
+
+Job: compose the command line, run it where it can harm nothing, bound it in time and size, end
+it and all it started, and hand back its answer. The one door to `subprocess`. Refuses to use a
+shell, to guess at a failed program's meaning, and to retry. Importers: registry.
+
+Output goes to a file, not a pipe: some agent programs lose what does not fit a pipe when they
+exit (85-hosts section 4). A program gets its own session, so it has no terminal to ask at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from omh_research.delegates.answers import Answer, read_answer, read_usage_report
+from omh_research.delegates.command_line import (
+    ANSWER_FILE,
+    USAGE_FILE,
+    Call,
+    CommandLine,
+    CommandOptions,
+)
+from omh_research.delegates.gather import Gathered, gather
+from omh_research.delegates.interface import Library
+from omh_research.delegates.prompt import GATHERED_RULE, NO_TOOLS_RULE, WEB_RULE, compose
+from omh_research.delegates.redaction import redact
+from omh_research.delegates.registry import RoleText, read_options
+from omh_research.delegates.second_pass import answer_with_second_pass
+from omh_research.delegates.strays import TOKEN_VARIABLE, find_strays
+from omh_research.documents.task import Reply, Task
+from omh_research.errors import DelegateError, PrerequisiteError
+
+POLL_S = 0.03
+GRACE_S = 1.0
+STDERR_TAIL_CHARS = 600
+_NEW_PROCESS_GROUP = 0x200  # Windows: CREATE_NEW_PROCESS_GROUP
+
+
+class CommandDelegate:
+    """Answers each task with one run of a program. Safe to call from several threads at once."""
+
+    name = "command"
+    needs_library = False
+
+    def __init__(self, options: CommandOptions, role_text: RoleText) -> None:
+        self._options = options
+        self._role_text = role_text
+        self._line = CommandLine(options)
+        self.can_scope_tools = self._line.limits_to_list
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, object], role_text: RoleText) -> CommandDelegate:
+        """Return the delegate; raise `UsageError` without exactly one of preset and command."""
+        return cls(read_options("command", options, CommandOptions), role_text)
+
+    def answer(self, task: Task, library: Library | None, should_stop: Callable[[], bool]) -> Reply:
+        """Return the program's answer to `task`.
+
+        Raises `DelegateError` for a program that failed, said nothing, said too much, took too
+        long or was stopped, and `PrerequisiteError` for one that is not there.
+        """
+        read = Gathered()
+        if library is not None and task.role == "researcher" and self._line.gathers(task):
+            read = gather(task, library, should_stop)
+
+        def ask(step: Task, structuring: bool) -> Reply:
+            return self._run(step, "" if structuring else read.text, should_stop)
+
+        reply = answer_with_second_pass(ask, task)
+        notes = [*read.notes, *reply.notes]
+        if read.fetches:
+            notes.append(f"{read.fetches} texts were read before the program was asked")
+        usage = replace(reply.usage, fetches=reply.usage.fetches + read.fetches)
+        return replace(reply, usage=usage, notes=tuple(notes))
+
+    def _run(self, task: Task, gathered: str, should_stop: Callable[[], bool]) -> Reply:
+        browses = bool(task.tools) and not gathered
+        rule = WEB_RULE if browses else GATHERED_RULE if gathered else NO_TOOLS_RULE
+        prompt = compose(task, self._role_text, rule=rule, gathered=gathered).joined()
+        with tempfile.TemporaryDirectory(prefix="omh-command-", ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            call = self._line.prepare(folder, prompt, browses=browses)
+            ended = run_program(call, should_stop)
+            _refuse_failure(ended, call)
+            answer = self._read(folder, ended)
+        return Reply(task_id=task.id, text=answer.text, usage=answer.usage, notes=call.notes)
+
+    def _read(self, folder: Path, ended: Ended) -> Answer:
+        usage_file = folder / USAGE_FILE
+        # First the usage: a failure it reports explains an empty answer.
+        usage = read_usage_report(usage_file.read_bytes()) if usage_file.is_file() else None
+        answer_file = folder / ANSWER_FILE
+        if answer_file.is_file():
+            text = answer_file.read_bytes()[: self._options.max_bytes].decode("utf-8", "replace")
+            answer = read_answer(text, "text")
+        else:
+            answer = read_answer(ended.stdout, self._line.result)
+        return answer if usage is None else Answer(answer.text, usage)
+
+
+class Ended(Struct, frozen=True):
+    """How a run ended. `how` is exited, stopped, timeout or too_large; `code` the exit code."""
+
+    how: str
+    code: int
+    stdout: str
+    stderr: str
+
+
+def run_program(call: Call, should_stop: Callable[[], bool]) -> Ended:
+    """Run one program to its end and end everything it started.
+
+    Raises `PrerequisiteError` if it cannot be started. Whatever happens here, an interrupt
+    included, the program and its children are gone afterwards; if this process itself is killed,
+    a small watcher ends the program's group.
+    """
+    token = secrets.token_hex(16)
+    out_path, err_path = call.folder / "stdout", call.folder / "stderr"
+    with out_path.open("wb") as out, err_path.open("wb") as err:
+        program = _start(call, token, out, err)
+        watcher = _start_watcher(program.pid)
+        try:
+            how = _wait(program, call, (out_path, err_path), should_stop)
+        finally:
+            _end_group(program, token)
+            if watcher is not None:
+                watcher.kill()
+                watcher.wait()
+                if watcher.stdin is not None:
+                    watcher.stdin.close()
+    with out_path.open("rb") as file:
+        stdout = file.read(call.max_bytes).decode("utf-8", "replace")
+    return Ended(how, program.returncode, stdout, _tail(err_path))
+
+
+def _start(call: Call, token: str, out: IO[bytes], err: IO[bytes]) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, TOKEN_VARIABLE: token, "NO_COLOR": "1", "TERM": "dumb"}
+    posix = os.name == "posix"
+    try:
+        with open(call.stdin or os.devnull, "rb") as given:
+            return subprocess.Popen(
+                call.argv,
+                stdin=given,
+                stdout=out,
+                stderr=err,
+                cwd=call.cwd,
+                env=environment,
+                start_new_session=posix,
+                creationflags=0 if posix else _NEW_PROCESS_GROUP,
+            )
+    except (OSError, ValueError) as error:
+        raise PrerequisiteError(
+            f"The program {call.argv[0]!r} cannot be started: {error}.",
+            hint="Install it, or give another one with --command.",
+        ) from error
+
+
+def _start_watcher(group: int) -> subprocess.Popen[bytes] | None:
+    """Start a shell that ends the group when our end of its standard input closes.
+
+    That happens when this process dies, however it dies; a program that outlives the run that
+    asked it would go on spending.
+    """
+    if os.name != "posix":
+        return None
+    try:
+        return subprocess.Popen(
+            ["/bin/sh", "-c", 'read -r _; kill -s KILL -- "-$1"', "sh", str(group)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return None
+
+
+def _wait(
+    program: subprocess.Popen[bytes],
+    call: Call,
+    outputs: Sequence[Path],
+    should_stop: Callable[[], bool],
+) -> str:
+    end = time.monotonic() + call.timeout_s
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            program.wait(timeout=POLL_S)
+        if any(path.stat().st_size > call.max_bytes for path in outputs):
+            return "too_large"
+        if program.returncode is not None:
+            return "exited"
+        if should_stop():
+            return "stopped"
+        if time.monotonic() >= end:
+            return "timeout"
+
+
+def _end_group(program: subprocess.Popen[bytes], token: str) -> None:
+    """End the program and everything it started: asked first, then killed."""
+    if sys.platform == "win32":
+        if program.poll() is None:
+            subprocess.run(["taskkill", "/F", "/T", "/PID", str(program.pid)], check=False)
+        program.wait()
+        return
+    if _signal_group(program, signal.SIGTERM):
+        end = time.monotonic() + GRACE_S
+        while time.monotonic() < end and _signal_group(program, 0):
+            program.poll()
+            time.sleep(POLL_S)
+        _signal_group(program, signal.SIGKILL)
+    program.wait()
+    for pid in find_strays(token):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            continue
+
+
+def _signal_group(program: subprocess.Popen[bytes], number: int) -> bool:
+    """Signal the program's group; tell whether anybody is left in it."""
+    program.poll()
+    try:
+        os.killpg(program.pid, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return program.returncode is None
+    return True
+
+
+def _refuse_failure(ended: Ended, call: Call) -> None:
+    program = Path(call.argv[0]).name
+    said = redact(" ".join(ended.stderr.split()), os.environ)
+    because = f" It said: {said}" if said else ""
+    match ended.how:
+        case "stopped":
+            raise DelegateError(f"{program} was stopped: the run was cancelled or out of time.")
+        case "timeout":
+            raise DelegateError(
+                f"{program} gave no answer within {call.timeout_s:g} s and was ended.{because}"
+            )
+        case "too_large":
+            raise DelegateError(f"{program} printed more than {call.max_bytes} bytes.")
+        case _:
+            pass
+    if ended.code < 0:
+        raise DelegateError(f"{program} was ended by signal {-ended.code}.{because}")
+    if ended.code > 0:
+        detail = because or f" It said: {redact(ended.stdout.strip()[-300:], os.environ)}"
+        raise DelegateError(f"{program} ended with exit code {ended.code}.{detail}")
+
+
+def _tail(path: Path) -> str:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 4 * STDERR_TAIL_CHARS))
+        return file.read(4 * STDERR_TAIL_CHARS).decode("utf-8", "replace")[-STDERR_TAIL_CHARS:]

@@ -1,0 +1,50 @@
+"""Whether an answer has the shape its role was asked for (spec D5b, P6).
+
+Job: a cheap yes or no before an answer is handed on; the phases parse for real. Refuses to judge
+content. Importers: second_pass, llm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_DECORATION = r"^[ \t>#*_\-\d.]*"
+_SOURCES = re.compile(
+    _DECORATION + r"(?:SOURCES|来源|信息来源|参考来源|出典)[ \t*_]*(?:[:：]|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SYNTHESIS = re.compile(
+    _DECORATION + r"(?:SYNTHESIS|综合|综述|总结|統合)[ \t*_]*(?:[:：]|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_HEADING = re.compile(r"^#{1,3} +\S", re.MULTILINE)
+_PLAN_NAME = re.compile(r"""^[ \t]*-?[ \t]*\{?["']?name["']?[ \t]*:""", re.MULTILINE)
+
+
+def _is_plan(text: str) -> bool:
+    return bool(_PLAN_NAME.search(text))
+
+
+def _is_finding(text: str) -> bool:
+    return bool(_SOURCES.search(text)) and bool(_SYNTHESIS.search(text))
+
+
+def _is_report(text: str) -> bool:
+    return len(_HEADING.findall(text)) >= 2
+
+
+# The verifier and the claim-skeptic are missing on purpose: P6 never restructures a verdict.
+_SHAPES: dict[str, Callable[[str], bool]] = {
+    "planner": _is_plan,
+    "researcher": _is_finding,
+    "research-synthesist": _is_report,
+}
+
+RESTRUCTURED_ROLES = frozenset(_SHAPES)
+
+
+def has_structure(role: str, text: str) -> bool:
+    """Tell whether `text` has the sections of `role`; true for roles without a shape here."""
+    shape = _SHAPES.get(role)
+    return True if shape is None else shape(text)
