@@ -1,0 +1,116 @@
+"""What stands around a delegate's answer: thinking, wrappers, terminal decoration.
+
+Job: return the answer itself from the text a model or agent program printed (spec E22, complaint
+32), for reading only: what is stored stays verbatim. Refuses to interpret the answer.
+Importers: documents.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+_TAG = re.compile(
+    r"<(?P<end>/?)(?:think|thinking|thought|reasoning|scratchpad|analysis)(?:\s[^<>]{0,80})?>",
+    re.IGNORECASE,
+)
+_WRAPPER_LINE = re.compile(
+    r"</?(?:answer|output|result|results|response|final|final_answer|tool_result|tool_output"
+    r"|tool_response|function_result|function_results|stdout|text|content|document|findings"
+    r"|report)(?:\s[^<>]{0,80})?>|\[/?(?:TOOL_OUTPUT|TOOL_RESULT|OUTPUT|RESULT)\]",
+    re.IGNORECASE,
+)
+_ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]")
+_FENCE_LINE = re.compile(r"(?:`{3,}|~{3,})[\w+.-]{0,30}")
+_TEXT_KEYS = ("result", "output", "text", "content", "answer", "response", "message", "final")
+_GUTTERS = "│┃┊║"
+_BOX_CORNERS = ("╭", "╰", "┌", "└", "╔", "╚")
+_MAX_JSON_CHARS = 2_000_000
+
+
+def unwrap_answer(text: str) -> str:
+    """Return `text` with LF line ends and without thinking, wrapper tags, JSON or box around it.
+
+    Never empties a text that holds something: when nothing would be left, the text itself comes
+    back with its line ends changed only.
+    """
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    found = _unwrap_json(plain)
+    found = _drop_thinking(_ESCAPE_SEQUENCE.sub("", plain if found is None else found))
+    found = "\n".join(
+        line for line in _drop_box(found.split("\n")) if not _WRAPPER_LINE.fullmatch(line.strip())
+    )
+    return found if found.strip() else plain
+
+
+def is_fence_line(line: str) -> bool:
+    """Return whether `line` opens or closes a code fence and says nothing else."""
+    return bool(_FENCE_LINE.fullmatch(line.strip()))
+
+
+def drop_fence_lines(text: str) -> str:
+    """Return `text` without its fence lines; what stands between them stays."""
+    return "\n".join(line for line in text.split("\n") if not is_fence_line(line))
+
+
+def _drop_thinking(text: str) -> str:
+    """Drop thinking blocks; an unopened end drops what is before it, an unclosed start nothing."""
+    kept: list[str] = []
+    start, depth, opened = 0, 0, 0
+    for tag in _TAG.finditer(text):
+        if not tag["end"]:
+            if depth == 0:
+                kept.append(text[start : tag.start()])
+                opened = tag.end()
+            depth += 1
+        elif depth:
+            depth -= 1
+            start = tag.end() if depth == 0 else start
+        else:
+            kept, start = [], tag.end()
+    kept.append(text[opened if depth else start :])
+    return "".join(kept)
+
+
+def _unwrap_json(text: str) -> str | None:
+    """Return the one text a JSON envelope carries, or None when `text` is no such envelope."""
+    stripped = text.strip()
+    if not stripped.startswith(("{", "[")) or len(stripped) > _MAX_JSON_CHARS:
+        return None
+    try:
+        value = json.loads(stripped, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return _text_of(value, 0)
+
+
+def _text_of(value: object, depth: int) -> str | None:
+    if isinstance(value, str):
+        return value if "\n" in value else None
+    if depth > 4:
+        return None
+    if isinstance(value, list):
+        parts = [part for item in value if (part := _text_of(item, depth + 1)) is not None]
+        return "\n".join(parts) if parts else None
+    if isinstance(value, dict):
+        for key in _TEXT_KEYS:
+            if key in value and (part := _text_of(value[key], depth + 1)) is not None:
+                return part
+    return None
+
+
+def _drop_box(lines: list[str]) -> list[str]:
+    """Drop the frame that terminal programs draw around an answer."""
+    if not any(
+        line.lstrip()[:1] in _GUTTERS or line.lstrip()[:1] in _BOX_CORNERS
+        for line in lines
+        if line.strip()
+    ):
+        return lines
+    inside = [line for line in lines if not line.lstrip().startswith(_BOX_CORNERS)]
+    return [
+        line.strip().strip(_GUTTERS).strip()
+        if line.lstrip()[:1] in _GUTTERS and line.strip()
+        else line
+        for line in inside
+    ]
