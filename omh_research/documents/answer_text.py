@@ -28,19 +28,21 @@ _BOX_CORNERS = ("╭", "╰", "┌", "└", "╔", "╚")
 _MAX_JSON_CHARS = 2_000_000
 
 
-def unwrap_answer(text: str) -> str:
+def unwrap_answer(text: str, *, keep_unclosed_thinking: bool = True) -> str:
     """Return `text` with LF line ends and without thinking, wrapper tags, JSON or box around it.
 
-    Never empties a text that holds something: when nothing would be left, the text itself comes
-    back with its line ends changed only.
+    Thinking that never ends is kept where a lost answer would be worse (findings), and dropped
+    with `keep_unclosed_thinking=False` where a thought must not decide (verdicts, votes); only
+    then can the result be empty for a text that holds something.
     """
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     found = _unwrap_json(plain)
-    found = _drop_thinking(_ESCAPE_SEQUENCE.sub("", plain if found is None else found))
+    found = _ESCAPE_SEQUENCE.sub("", plain if found is None else found)
+    found = _drop_thinking(found, keep_unclosed_thinking)
     found = "\n".join(
         line for line in _drop_box(found.split("\n")) if not _WRAPPER_LINE.fullmatch(line.strip())
     )
-    return found if found.strip() else plain
+    return found if found.strip() or not keep_unclosed_thinking else plain
 
 
 def is_fence_line(line: str) -> bool:
@@ -53,8 +55,8 @@ def drop_fence_lines(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if not is_fence_line(line))
 
 
-def _drop_thinking(text: str) -> str:
-    """Drop thinking blocks; an unopened end drops what is before it, an unclosed start nothing."""
+def _drop_thinking(text: str, keep_unclosed: bool) -> str:
+    """Drop thinking blocks; an unopened end drops what is before it."""
     kept: list[str] = []
     start, depth, opened = 0, 0, 0
     for tag in _TAG.finditer(text):
@@ -68,7 +70,10 @@ def _drop_thinking(text: str) -> str:
             start = tag.end() if depth == 0 else start
         else:
             kept, start = [], tag.end()
-    kept.append(text[opened if depth else start :])
+    if not depth:
+        kept.append(text[start:])
+    elif keep_unclosed:
+        kept.append(text[opened:])
     return "".join(kept)
 
 

@@ -101,15 +101,18 @@ def parse_finding(text: str) -> ParsedFinding:
             notes.append(f"no {name.upper()} section")
     body = {name: "\n".join(lines) for name, lines in sections.items()}
     sources = _read_sources(body.get("sources"), answer, notes)
+    evidence = _read_evidence(body.get("evidence", ""), notes)
+    key_points = _read_key_points(body.get("key_points", ""), notes)
+    synthesis = _read_synthesis(body, notes)
     return ParsedFinding(
         subtopic=_first_line(body.get("subtopic", "")),
         queries_run=_read_queries(body.get("queries_run", "")),
         sources=sources,
-        evidence=_read_evidence(body.get("evidence", ""), notes),
-        synthesis=_read_synthesis(body, notes),
+        evidence=evidence,
+        synthesis=synthesis,
         gaps=read_gaps(drop_fence_lines(body.get("gaps", ""))),
         notes=tuple(notes),
-        key_points=_read_key_points(body.get("key_points", ""), notes),
+        key_points=key_points,
     )
 
 

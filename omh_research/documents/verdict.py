@@ -1,0 +1,189 @@
+"""Verdicts and votes: the one line that decides, and what stands around it.
+
+Job: read a verifier's verdict (spec D5b, E32) and a skeptic's vote (P1). In doubt it fails: only
+one clear `VERDICT: PASS` line that nothing contradicts is a PASS, and a verdict that merely stands
+in text the verifier quotes is none. Refuses to judge the reasons. Importers: phases, tools, cli.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from msgspec import Struct
+
+from omh_research.documents.answer_text import is_fence_line, unwrap_answer
+from omh_research.documents.gaps import read_gaps
+
+PASS, FAIL, UNREADABLE = "PASS", "FAIL", "unreadable"
+VOTES = ("confirm", "refute", "qualified", "abstain")
+
+_VERDICT_LINE = re.compile(
+    r"[\s#*_`\-•]*(?:final\s+)?verdict[\s*_`]*[:：=][\s*_`]*(?P<value>.*)", re.IGNORECASE
+)
+_VERDICT_HEADING = re.compile(r"[\s#*_`]*(?:final\s+)?verdict[\s*_`:：]*", re.IGNORECASE)
+_VERDICT_JSON = re.compile(r'\s*"verdict"\s*:\s*"(?P<value>[^"]{0,80})"\s*,?\s*', re.IGNORECASE)
+_VOTE_LINE = re.compile(r"[\s#*_`\-•]*vote[\s*_`]*[:：=][\s*_`]*(?P<value>.*)", re.IGNORECASE)
+_LABEL = re.compile(
+    r"[\s#*_`\-•]*(?P<label>confidence|evidence|subtopic coverage|gaps|recommendation|reason"
+    r"|verdict|vote)[\s*_`]*[:：][\s*_`]*(?P<rest>.*)",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"\s*#{1,6}\s+(?P<label>[^:：]{1,60}?)[\s*:：]*")
+_QUOTING = tuple(">\"“'「『|«")
+_TRIM = " \t*_`.。!！\"'()（）[]✅❌✔✗✓🟢🔴\ufe0f"
+_REQUESTS_CHANGES = re.compile(r"request[\s_-]*changes|reject|rework|revise|do not approve")
+_VOTE_WORDS = {
+    "confirm": "confirm", "confirmed": "confirm", "refute": "refute", "refuted": "refute",
+    "qualified": "qualified", "qualify": "qualified", "abstain": "abstain", "abstained": "abstain",
+    "abstention": "abstain",
+}  # fmt: skip
+
+
+class Verdict(Struct, frozen=True):
+    """A verifier's answer, read: `kind` is PASS, FAIL or unreadable; `text` the answer as given.
+
+    `why` says what made a FAIL or unreadable out of an answer that might look otherwise.
+    """
+
+    kind: str
+    confidence: str = ""
+    recommendation: str = ""
+    gaps: tuple[str, ...] = ()
+    text: str = ""
+    why: str = ""
+
+
+class Vote(Struct, frozen=True):
+    """A skeptic's answer: confirm, refute, qualified, abstain or unreadable, and its reason."""
+
+    kind: str
+    reason: str = ""
+
+
+def parse_verdict(text: str, *, shown: str = "") -> Verdict:
+    """Read a verifier's answer.
+
+    `shown` is the text the verifier was given (report and findings): a VERDICT line that came
+    from there, together with a neighbour of it, is an echo and does not count. Two VERDICT lines,
+    or PASS with REQUEST_CHANGES, is FAIL; no line, or a value other than PASS and FAIL, is
+    unreadable.
+    """
+    lines = [line for line in _folded_lines(text) if not is_fence_line(line)]
+    fields = _fields(lines)
+    confidence = fields.get("confidence", "").split("\n")[0].strip(_TRIM)
+    recommendation = fields.get("recommendation", "").split("\n")[0].strip(_TRIM)
+    values = _verdict_values(lines, _echoed_lines(shown))
+    kind, why = _decide(values, recommendation)
+    gaps = read_gaps(fields.get("gaps", ""))
+    return Verdict(kind, confidence, recommendation, gaps, text, why)
+
+
+def parse_vote(text: str) -> Vote:
+    """Read a skeptic's answer (P1): one `VOTE:` line, then `REASON:`.
+
+    No such line, an unknown word or two lines that differ are unreadable, which counts as an
+    abstention, never as a refutation (P2).
+    """
+    lines = [line for line in _folded_lines(text) if not is_fence_line(line)]
+    found = set()
+    for line in lines:
+        match = None if _is_quoted(line) else _VOTE_LINE.fullmatch(line)
+        if match:
+            found.add(_VOTE_WORDS.get(match["value"].strip(_TRIM).casefold(), UNREADABLE))
+    reason = " ".join(_fields(lines).get("reason", "").split())
+    return Vote(found.pop() if len(found) == 1 else UNREADABLE, reason)
+
+
+def has_verdict_line(text: str) -> bool:
+    """Return whether `text` holds a line that would read as a verdict or a vote.
+
+    A report must not: what it says is judged, it does not judge itself.
+    """
+    for line in unicodedata.normalize("NFKC", text).split("\n"):
+        match = _VERDICT_LINE.fullmatch(line) or _VERDICT_JSON.fullmatch(line)
+        if match and _value(match["value"]) != UNREADABLE:
+            return True
+        match = _VOTE_LINE.fullmatch(line)
+        if match and match["value"].strip(_TRIM).casefold() in _VOTE_WORDS:
+            return True
+    return False
+
+
+def _folded_lines(text: str) -> list[str]:
+    answer = unwrap_answer(text, keep_unclosed_thinking=False)
+    return unicodedata.normalize("NFKC", answer).split("\n")
+
+
+def _is_quoted(line: str) -> bool:
+    text = line.lstrip()
+    return text[:1] in _QUOTING and not _VERDICT_JSON.fullmatch(text)
+
+
+def _echoed_lines(shown: str) -> frozenset[str]:
+    lines = unicodedata.normalize("NFKC", shown).split("\n")
+    return frozenset(line.strip() for line in lines if line.strip())
+
+
+def _verdict_values(lines: list[str], echoed: frozenset[str]) -> list[str]:
+    """Return the values of the VERDICT lines; JSON and headings count only where there is none."""
+    filled = [line for line in lines if line.strip()]
+    plain: list[str] = []
+    other: list[str] = []
+    for at, line in enumerate(filled):
+        if _is_quoted(line) or _is_echo(filled, at, echoed):
+            continue
+        if (match := _VERDICT_LINE.fullmatch(line)) and match["value"].strip(_TRIM):
+            plain.append(_value(match["value"]))
+        elif match := _VERDICT_JSON.fullmatch(line):
+            other.append(_value(match["value"]))
+        elif _VERDICT_HEADING.fullmatch(line) and at + 1 < len(filled):
+            value = _value(filled[at + 1])
+            other += [value] if value in (PASS, FAIL) else []
+    if not plain:
+        return other
+    return plain + [value for value in other if value not in plain]
+
+
+def _is_echo(filled: list[str], at: int, echoed: frozenset[str]) -> bool:
+    if filled[at].strip() not in echoed:
+        return False
+    around = filled[max(at - 1, 0) : at] + filled[at + 1 : at + 2]
+    return any(line.strip() in echoed for line in around)
+
+
+def _value(text: str) -> str:
+    """Return PASS only for the bare word; FAIL also with words behind it; else unreadable."""
+    folded = text.strip(_TRIM).upper()
+    if folded in ("PASS", "PASSED"):
+        return PASS
+    return FAIL if re.match(r"FAIL(?:ED|URE)?\b(?!\s*[|/])", folded) else UNREADABLE
+
+
+def _decide(values: list[str], recommendation: str) -> tuple[str, str]:
+    if not values:
+        return UNREADABLE, "there is no VERDICT line"
+    if len(values) > 1 and set(values) != {UNREADABLE}:
+        return FAIL, f"there are {len(values)} VERDICT lines"
+    if values[0] == UNREADABLE:
+        return UNREADABLE, "the VERDICT line says neither PASS nor FAIL"
+    if values[0] == PASS and _REQUESTS_CHANGES.search(recommendation.casefold()):
+        return FAIL, "the verdict is PASS but changes are requested"
+    return values[0], ""
+
+
+def _fields(lines: list[str]) -> dict[str, str]:
+    """Return what stands under each label; the first of two equal labels wins."""
+    fields: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in lines:
+        labelled = _LABEL.fullmatch(line)
+        opener = labelled or _HEADING.fullmatch(line)
+        if not opener:
+            current.append(line)
+            continue
+        label = opener["label"].casefold().strip()
+        current = fields.setdefault(label, []) if label not in fields else []
+        if labelled:
+            current.append(labelled["rest"].rstrip("*_` "))
+    return {label: "\n".join(found).strip() for label, found in fields.items()}
