@@ -47,7 +47,7 @@ _EXPECTED = {
 }
 _USUAL_MARKS = "¿¡«»–—„“”‘’‚°€£§·•…\xa0"
 _HIGH = re.compile(rb"[\x80-\xff]")
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_CONTROLS = bytes([*range(9), *range(14, 27), *range(28, 32), 127])
 _WORD = re.compile(r"[^\W\d_]+")
 _META = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9._:-]{2,40})""", re.I)
 
@@ -99,7 +99,7 @@ def _finish(data: bytes, name: str) -> Decoded:
 
 def _looks_binary(sample: bytes) -> bool:
     """Text has no control bytes but white space, ESC and form feed; allow a stray one in 200."""
-    controls = len(_CONTROL.findall(sample.decode("latin-1")))
+    controls = len(sample) - len(sample.translate(None, _CONTROLS))
     return controls * 200 > len(sample) + 199
 
 
@@ -122,6 +122,8 @@ def _wide_encoding(sample: bytes) -> str:
 
 def _is_utf8(sample: bytes) -> bool:
     """UTF-8, allowing a cut last character and a few damaged bytes among many good ones."""
+    if sample.isascii():
+        return True
     text = sample.decode("utf-8", errors="replace")
     bad = text.count("�") - sample.count(b"\xef\xbf\xbd")
     if bad <= 1:

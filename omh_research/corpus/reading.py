@@ -28,9 +28,11 @@ KINDS = {
 }  # fmt: skip
 MAX_TEXT_BYTES = 16_000_000
 MAX_FILE_BYTES = 1_000_000_000
+_HEAD_CHARS = 4_000
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*\n", re.S)
 _FIELD = re.compile(r"^(title|date|author|lang|language):[ \t]*(.+?)[ \t]*$", re.M | re.I)
-_HEADING = re.compile(r"^#{1,2}[ \t]+(.+?)[ \t#]*$|^(\S.*)\n={3,}[ \t]*$", re.M)
+_HEADING = re.compile(r"^#{1,2}[ \t]+(\S[^\n]*)", re.M)
+_UNDERLINED = re.compile(r"^(\S[^\n]*)\n={3,}[ \t]*$", re.M)
 _LABEL = re.compile(r"[\s_]+")
 
 
@@ -54,7 +56,7 @@ def read_file(path: Path, url: str) -> Page:
     try:
         with open(handle, "rb") as stream:
             size = os.fstat(handle).st_size
-            head = stream.read(MAX_TEXT_BYTES + 1)
+            head = stream.read(min(size, MAX_TEXT_BYTES) + 1)
     except OSError as error:
         return Page(url, url, "error", detail=f"cannot be read: {_reason(error)}")
     if size > MAX_FILE_BYTES and head[:1024].find(b"%PDF-") >= 0:
@@ -146,14 +148,24 @@ def _plain(text: str, kind: str, url: str) -> Page:
     if front:
         for name, value in _FIELD.findall(front.group(1)):
             fields.setdefault(name.lower(), value.strip("\"'")[:300])
-    heading = _HEADING.search(text, front.end() if front else 0) if kind == "md" else None
-    title = fields.get("title") or (heading and (heading.group(1) or heading.group(2))) or ""
+    title = fields.get("title") or (
+        _heading(text, front.end() if front else 0) if kind == "md" else ""
+    )
     date = re.match(r"\d{4}(?:-\d\d(?:-\d\d)?)?", fields.get("date", ""))
     return Page(
         url, url, "ok", title=title[:300], text=text, author=fields.get("author", ""),
         language=(fields.get("lang") or fields.get("language") or "")[:2].lower(),
         date=date.group() if date else "",
     )  # fmt: skip
+
+
+def _heading(text: str, start: int) -> str:
+    """The first top heading near the beginning of Markdown text, or ""."""
+    head = text[start : start + _HEAD_CHARS]
+    found = _HEADING.search(head) if "#" in head else None
+    if not found and "\n==" in head:
+        found = _UNDERLINED.search(head)
+    return found.group(1).strip("# \t") if found else ""
 
 
 def _titled(page: Page, path: Path) -> Page:
