@@ -137,11 +137,17 @@ def _parse_fields(number: int, text: str) -> Source | None:
     fields = [field.strip(_EDGE) for field in _SEPARATOR.split(text)]
     if len(fields) < 3 or number == 0:
         return None
-    for at in range(2, len(fields)):
-        if fields[at].casefold() in CREDIBILITY_TAGS and fields[at - 1]:
-            date = fields[at + 1] if at + 1 < len(fields) else ""
-            return Source(number, " — ".join(fields[: at - 1]), fields[at - 1], fields[at], date)
-    return None
+    tags = (at for at in range(2, len(fields)) if fields[at].casefold() in CREDIBILITY_TAGS)
+    at = next(tags, 0)
+    if not at or not _is_path(fields[at - 1]):
+        return None
+    date = fields[at + 1] if at + 1 < len(fields) else ""
+    return Source(number, " — ".join(fields[: at - 1]), fields[at - 1], fields[at], date)
+
+
+def _is_path(text: str) -> bool:
+    """Return whether `text` can be the address of a document, not a template's placeholder."""
+    return bool(text) and not any(char in text for char in "{}<>[]|") and text.upper() != "URL"
 
 
 def _tail_fields(tail: str) -> tuple[str, str]:

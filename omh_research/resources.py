@@ -1,0 +1,52 @@
+"""Files that ship with the package: `roles/` and `state_schema/`.
+
+Job: find and read them, in a wheel (`omh_research/_data/`) or in a checkout (beside the package).
+Refuses to read anything else and to interpret what it reads. Importers: roles, store, cli.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from omh_research.errors import PrerequisiteError
+
+FOLDERS = ("roles", "state_schema")
+_FILE_NAME = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
+
+
+def resource_folder(folder: str) -> Path:
+    """Return the path of `roles` or `state_schema`.
+
+    Raises PrerequisiteError when this installation lacks it.
+    """
+    if folder not in FOLDERS:
+        raise ValueError(f"no resource folder: {folder!r}")
+    package = Path(__file__).resolve().parent
+    for base in (package / "_data", package.parent):
+        if (base / folder).is_dir():
+            return base / folder
+    raise PrerequisiteError(
+        f"this installation lacks its {folder} files.", hint="Install omh-research again."
+    )
+
+
+def resource_names(folder: str) -> tuple[str, ...]:
+    """Return the file names in a resource folder, sorted."""
+    return tuple(sorted(path.name for path in resource_folder(folder).iterdir() if path.is_file()))
+
+
+def resource_text(folder: str, name: str) -> str:
+    """Return the text of one shipped file, with LF line ends.
+
+    Raises PrerequisiteError when it is not there; a name that is no plain file name is a
+    ValueError, so nothing outside the folder can be read.
+    """
+    if not _FILE_NAME.fullmatch(name):
+        raise ValueError(f"not a resource name: {name!r}")
+    path = resource_folder(folder) / name
+    if not path.is_file():
+        raise PrerequisiteError(
+            f"this installation lacks {folder}/{name}.", hint="Install omh-research again."
+        )
+    return path.read_text(encoding="utf-8")
