@@ -5,15 +5,15 @@ quotes and dashes, soft hyphens, zero-width characters, hyphenation at line brea
 Chinese and Japanese characters) and keep everything that does: words, numbers, signs, units.
 Refuses to compare (see `quotes`). Importers: tools, phases, corpus, literature.
 
-Two forms. `normalise` is the form proper. `loosen` is the second try for a quote that was not
-found: it also ignores Markdown markup, footnote marks, the kind of quotation mark and the
-spacing of dashes, none of which a page's text keeps reliably.
+`normalise` is the form proper; `comparable` is what quotes are matched in: it also ignores
+Markdown markup, footnote marks, the kind of quotation mark and the spacing of dashes.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 # Characters of scripts written without spaces (Han, kana, CJK punctuation).
 CJK = "\u3000-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -34,6 +34,7 @@ _NO = (
     + "".join(map(chr, (*range(0x2150, 0x2160), *range(0x2460, 0x249C))))
 )
 _NUMBER_FORM = re.compile(f"[{_NO}]+")
+_SPECIAL = frozenset(_NO) | {"\ufffe", "\u00ad"}
 
 _REPLACE = (
     ("\u2018", "'"), ("\u2019", "'"), ("\u201a", "'"), ("\u201b", "'"), ("\u2032", "'"),
@@ -41,8 +42,8 @@ _REPLACE = (
     ("\u300f", '"'), ("\u300c", '"'), ("\u300d", '"'), ("\u201c", '"'), ("\u201d", '"'),
     ("\u201e", '"'), ("\u201f", '"'), ("\u00ab", '"'), ("\u00bb", '"'), ("\u2033", '"'),
     ("\u2010", "-"), ("\u2011", "-"), ("\u2012", "-"), ("\u2013", "-"), ("\u2212", "-"),
-    ("\u2043", "-"), ("\u2014", "--"), ("\u2015", "--"), ("\u2e3a", "--"), ("\u2e3b", "--"),
-    ("\u2500", "--"), ("\u22ef", "..."), ("\u2026", "..."),
+    ("\u2043", "-"), ("\u2014", " - "), ("\u2015", " - "), ("\u2e3a", " - "), ("\u2e3b", " - "),
+    ("\u2500", " - "), ("\u22ef", "..."), ("\u2026", "..."),
     ("\x85", " "), ("\u1680", " "), ("\u2028", " "), ("\u2029", " "),
 )  # fmt: skip
 _TABLE = dict(_REPLACE)
@@ -50,7 +51,7 @@ _ASCII_BYTES = bytes(range(128))
 _TO_LOWER_SPACED = bytes(32 if chr(b).isspace() and b < 128 else b for b in range(256)).lower()
 # Patterns of this file that run over whole sources begin with a literal: re then skips fast.
 _LINE_HYPHEN = re.compile(r"-[ \t\r]{0,80}\n\s{0,200}")
-_LONG_DASH = re.compile(r"--+")
+_LONG_DASH = re.compile(r"-[- ]*-")
 
 
 def _split_number(match: re.Match[str]) -> str:
@@ -77,44 +78,48 @@ def _long_dash(match: re.Match[str]) -> str:
     return "-" if is_range else " - "
 
 
-def _single_folds(present: set[str]) -> dict[str, str] | None:
-    """Return what each character folds to, or None when characters may act on one another.
+_MAX_SINGLE_FOLDS = 64
+
+
+@lru_cache(maxsize=8_192)
+def _fold_char(char: str) -> str | None:
+    """Return what `char` folds to by itself, or None when it may act on its neighbours."""
+    if char in _TABLE:
+        return _TABLE[char]
+    if _INVISIBLE.match(char):
+        return ""
+    form = unicodedata.normalize("NFKC", char).casefold()
+    if "\u1100" <= char <= "\u11ff" or any(unicodedata.category(c)[0] == "M" for c in form):
+        return None
+    return "".join(_TABLE.get(part, part) for part in form)
+
+
+def _fold(text: str, present: set[str]) -> str:
+    """Return `text` (its non-ASCII characters are `present`) folded in form and case.
 
     Folding character by character is several times faster than NFKC and casefold over the whole
     text, and the same as long as nothing combines: no marks, no conjoining Hangul.
     """
-    folds: dict[str, str] = {}
+    if present & _SPECIAL:
+        text = _NUMBER_FORM.sub(_split_number, _BROKEN_WORD.sub("", text))
+    folds = []
     for char in present:
-        if char in _TABLE:
-            folds[char] = _TABLE[char]
-            continue
-        form = unicodedata.normalize("NFKC", char).casefold()
-        if "\u1100" <= char <= "\u11ff" or any(unicodedata.category(c)[0] == "M" for c in form):
-            return None
+        form = _fold_char(char)
+        if form is None or len(folds) > _MAX_SINGLE_FOLDS:
+            break
         if form != char:
-            folds[char] = "".join(_TABLE.get(part, part) for part in form)
-    return folds if len(folds) <= 64 else None
-
-
-def _fold(text: str, present: set[str]) -> str:
-    """Return `text` (its non-ASCII characters are `present`) folded in form and case."""
-    if not present.isdisjoint("\ufffe\u00ad"):
-        text = _BROKEN_WORD.sub("", text)
-    if _INVISIBLE.search("".join(present)):
-        text = _INVISIBLE.sub("", text)
-    if not present.isdisjoint(_NO):
-        text = _NUMBER_FORM.sub(_split_number, text)
-    folds = _single_folds(present)
-    if folds is None:
-        for char in present.intersection(_TABLE):
-            text = text.replace(char, _TABLE[char])
-        text = unicodedata.normalize("NFKC", text)
-        for char in "\u2212\u2013\u2014":  # from compatibility forms of dashes
-            text = text.replace(char, _TABLE[char])
-        return text.casefold()
-    for char, form in folds.items():
-        text = text.replace(char, form)
-    return text
+            folds.append((char, form))
+    else:
+        for char, form in folds:
+            text = text.replace(char, form)
+        return text
+    text = _INVISIBLE.sub("", text)
+    for char in present.intersection(_TABLE):
+        text = text.replace(char, _TABLE[char])
+    text = unicodedata.normalize("NFKC", text)
+    for char in "\u2212\u2013\u2014":  # from compatibility forms of dashes
+        text = text.replace(char, _TABLE[char])
+    return text.casefold()
 
 
 def normalise(text: str) -> str:
@@ -139,7 +144,7 @@ def normalise(text: str) -> str:
     while b"  " in raw:
         raw = raw.replace(b"  ", b" ")
     text = raw.decode("utf-8", "surrogatepass").strip(" ")
-    if "--" in text:
+    if "--" in text or "- -" in text:
         text = _LONG_DASH.sub(_long_dash, text).replace("  ", " ").strip()
     if present and max(present) >= "\u3000":
         text = _CJK_SPACE.sub("", text)
@@ -159,19 +164,15 @@ def count_alnum(text: str) -> int:
 
 
 _BLANK = "\u200b"
-_LINK = re.compile(r"!?\[([^\[\]\n]{0,400})\]\(([^()\s]{0,1500})(?:\s\"[^\"\n]{0,200}\")?\)")
-_EMPHASIS = re.compile(r"(?<!\w)(?:[*_]{1,3}|`{1,3}|~~)(?=\S)|(?<=\S)(?:[*_]{1,3}|`{1,3}|~~)(?!\w)")
-_LINE_MARK = re.compile(r"^[ \t]{0,12}(?:#{1,6} |> ?|[-*+] )", re.MULTILINE)
-_NOTE_MARK = re.compile(
-    r"(?:(?<=[^\W\d_]{3})|(?<=[.,;:!?)\"'\u2019\u201d\u3002\uff0c]))"
-    r"(?:(?:\[\d{1,3}\]){1,9}|[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3})"
-)
-_HYPHEN = re.compile(r" ?- ?")
+_RAISED = "\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
+_LINK = re.compile(r"\[([^\[\]\n]{0,400})\]\(([^()\s]{0,1500})(?:\s\"[^\"\n]{0,200}\")?\)")
+_EMPHASIS = re.compile(r"[*_`]{1,3}|~~")
+_LINE_MARK = re.compile(r"(?:\n|\A)[ \t]{0,12}(?:#{1,6} |> ?|[-*+] )")
+_NOTE_MARK = re.compile(r"(?:\[\d{1,3}\]){1,9}")
+_RAISED_MARK = re.compile(f"[{_RAISED}]{{1,3}}")
+_NOTE_AFTER = frozenset(".,;:!?)\"'\u2019\u201d\u3002\uff0c")
+_INCH = re.compile(r'(\d)"')
 _WORD_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
-
-
-def _blank(match: re.Match[str]) -> str:
-    return _BLANK * len(match[0])
 
 
 def _blank_link(match: re.Match[str]) -> str:
@@ -179,16 +180,53 @@ def _blank_link(match: re.Match[str]) -> str:
     return _BLANK * (left - start) + match[1] + _BLANK * (match.end() - right)
 
 
+def _blank_line_mark(match: re.Match[str]) -> str:
+    mark = match[0]
+    return "\n" + _BLANK * (len(mark) - 1) if mark[0] == "\n" else _BLANK * len(mark)
+
+
+def _blank_emphasis(match: re.Match[str]) -> str:
+    """Blank a delimiter at the edge of a word; between two words or two spaces it is text."""
+    text, start, end = match.string, match.start(), match.end()
+    before, after = text[start - 1 : start], text[end : end + 1]
+    opens = not before.isalnum() and not after.isspace() and after != ""
+    closes = not after.isalnum() and not before.isspace() and before != ""
+    return _BLANK * (end - start) if opens or closes else match[0]
+
+
+def _blank_note(match: re.Match[str]) -> str:
+    """Blank a footnote mark: one that follows a word or a punctuation mark."""
+    text, start, end = match.string, match.start(), match.end()
+    word = text[max(0, start - 3) : start]
+    follows = (len(word) == 3 and word.isalpha()) or word[-1:] in _NOTE_AFTER
+    return _BLANK * (end - start) if follows and not text[end : end + 1].isalnum() else match[0]
+
+
+def _has_markup(text: str) -> bool:
+    """Say whether `text` may hold anything `blank_markup` blanks; quick for short texts."""
+    return (
+        "\n" in text
+        or "*" in text
+        or "[" in text
+        or "_" in text
+        or "`" in text
+        or "~" in text
+        or (not text.isascii() and any(digit in text for digit in _RAISED))
+    )
+
+
 def blank_markup(text: str) -> str:
-    """Return `text` with markup and footnote marks made invisible, at its own length.
+    """Return `text` with Markdown and footnote marks made invisible, at its own length.
 
     Offsets stay those of the original text: each removed character becomes a zero-width one,
     which `normalise` drops.
     """
     if "](" in text:
         text = _LINK.sub(_blank_link, text)
-    text = _EMPHASIS.sub(_blank, _LINE_MARK.sub(_blank, text))
-    return _NOTE_MARK.sub(_blank, text)
+    text = _LINE_MARK.sub(_blank_line_mark, text)
+    text = _EMPHASIS.sub(_blank_emphasis, text)
+    text = _NOTE_MARK.sub(_blank_note, text)
+    return text if text.isascii() else _RAISED_MARK.sub(_blank_note, text)
 
 
 def has_line_hyphen(text: str) -> bool:
@@ -196,15 +234,44 @@ def has_line_hyphen(text: str) -> bool:
     return "-" in text and _LINE_HYPHEN.search(text) is not None
 
 
-def loosen(text: str, *, join_hyphens: bool = False) -> str:
-    """Return the looser form of `text`: markup, quote kind and dash spacing do not count.
+def _merge_marks(form: str) -> str:
+    """Return `form` with one kind of quotation mark; after a digit it may be an inch sign."""
+    at = form.find('"')
+    while at >= 0 and not form[at - 1 : at].isdigit():
+        at = form.find('"', at + 1)
+    if at >= 0:
+        form = _INCH.sub("\\1\u2033", form)
+    return form.replace('"', "'")
 
+
+def comparable(text: str, *, norm: str | None = None, join_hyphens: bool = False) -> str:
+    """Return the form in which quotes and sources are compared: `normalise` and a little more.
+
+    Markdown markup, footnote marks, the kind of quotation mark (not after a digit: 5' is not
+    5") and the spacing of dashes do not count: a page's text keeps none of them reliably.
     `join_hyphens` also drops hyphens between letters: needed when one side was broken at line
-    ends, where a real hyphen and a typesetter's cannot be told apart.
+    ends, where a real hyphen and a typesetter's cannot be told apart. `norm` may hold
+    `normalise(text)` if that is known.
     """
-    loose = normalise(blank_markup(text)).replace('"', "'")
-    if "-" in loose:
+    if _has_markup(text):
+        form = normalise(blank_markup(text))
+    else:
+        form = normalise(text) if norm is None else norm
+    if '"' in form:
+        form = _merge_marks(form)
+    if "-" in form:
         if join_hyphens:
-            loose = _WORD_HYPHEN.sub("", loose)
-        loose = _HYPHEN.sub(" - ", loose)
-    return loose.strip()
+            form = _WORD_HYPHEN.sub("", form)
+        form = form.replace("-", " - ").replace("  ", " ")
+    return form
+
+
+_NOT_LETTER = bytes(b if b > 127 or chr(b).isalpha() else 32 for b in range(256))
+
+
+def split_words(form: str) -> list[bytes]:
+    """Return the runs of letters of a normal form, as UTF-8: quick to make, fit for filters.
+
+    Punctuation, digits and ASCII symbols separate; scripts without spaces give whole runs.
+    """
+    return form.encode("utf-8", "surrogatepass").translate(_NOT_LETTER).split()

@@ -19,10 +19,11 @@ from typing import NamedTuple
 from omh_research.tools.normal_form import (
     CJK,
     blank_markup,
+    comparable,
     count_alnum,
     has_line_hyphen,
-    loosen,
     normalise,
+    split_words,
 )
 
 __all__ = [
@@ -32,7 +33,9 @@ __all__ = [
     "NOT_FOUND",
     "TOO_SHORT",
     "VERIFIED",
+    "PreparedQuote",
     "PreparedText",
+    "filter_words",
     "locate",
     "match",
     "normalise",
@@ -69,21 +72,21 @@ Span = tuple[int, int]
 
 
 class PreparedText:
-    """One source, its normal form computed once and kept. Safe to share between threads.
+    """One source, made ready once and kept. Safe to share between threads.
 
-    `original` is the text as given, `norm` its normal form; offsets returned by `locate` are
-    those of `original`.
+    `original` is the text as given, `form` what quotes are searched in
+    (`normal_form.comparable`); offsets returned by `locate` are those of `original`.
     """
 
-    __slots__ = ("_blocks", "_broken", "_loose", "_words", "norm", "original")
+    __slots__ = ("_blocks", "_broken", "_joined", "_words", "form", "original")
 
     def __init__(self, text: str) -> None:
         self.original = text
-        self.norm = normalise(text)
+        self.form = comparable(text)
         self._broken: bool | None = None
-        self._loose: dict[bool, str] = {}
-        self._words: frozenset[str] | None = None
-        self._blocks: dict[bool, list[int]] = {}
+        self._joined: str | None = None
+        self._words: frozenset[bytes] | None = None
+        self._blocks: list[int] | None = None
 
     @classmethod
     def of(cls, text: str | PreparedText) -> PreparedText:
@@ -97,42 +100,36 @@ class PreparedText:
             self._broken = has_line_hyphen(self.original)
         return self._broken
 
-    def loose(self, join_hyphens: bool) -> str:
-        """Return the looser form of the text (see `normal_form.loosen`), computed once."""
-        if join_hyphens not in self._loose:
-            self._loose[join_hyphens] = loosen(self.original, join_hyphens=join_hyphens)
-        return self._loose[join_hyphens]
+    @property
+    def joined(self) -> str:
+        """The form without hyphens between letters, for texts with broken words; made once."""
+        if self._joined is None:
+            self._joined = comparable(self.original, join_hyphens=True)
+        return self._joined
 
     @property
-    def words(self) -> frozenset[str]:
-        """The space-separated tokens of the loose form, edge punctuation cut off."""
+    def words(self) -> frozenset[bytes]:
+        """The runs of letters of `form` (see `normal_form.split_words`), made once."""
         if self._words is None:
-            self._words = frozenset(
-                token.strip(_EDGE + "()[]") for token in self.loose(False).split(" ")
-            )
+            self._words = frozenset(split_words(self.form))
         return self._words
 
-    def to_original(self, start: int, end: int, *, form: str, blanked: bool) -> tuple[int, int]:
+    def to_original(self, start: int, end: int, form: str) -> tuple[int, int]:
         """Return the span of `original` that became `form[start:end]`.
 
         Letters and digits are never added or dropped by normalising, so the n-th one of the
-        form is the n-th one of the text; `blanked` counts in the text without markup.
+        form is the n-th one of the text without its markup.
         """
-        first, count = count_alnum(form[:start]), count_alnum(form[start:end])
-        text = blank_markup(self.original) if blanked else self.original
-        if blanked not in self._blocks:
-            totals, sum_ = [], 0
+        text = blank_markup(self.original)
+        if self._blocks is None:
+            totals, total = [], 0
             for at in range(0, len(text), _BLOCK):
-                totals.append(sum_)
-                sum_ += count_alnum(text[at : at + _BLOCK])
-            self._blocks[blanked] = totals
-        begin = _nth_alnum(text, self._blocks[blanked], first + 1)
-        last = _nth_alnum(text, self._blocks[blanked], first + count)
-        return begin, last + 1
-
-
-def _trim_token(token: str) -> str:
-    return token.strip(_EDGE + "()[]")
+                totals.append(total)
+                total += count_alnum(text[at : at + _BLOCK])
+            self._blocks = totals
+        first, count = count_alnum(form[:start]), count_alnum(form[start:end])
+        begin = _nth_alnum(text, self._blocks, first + 1)
+        return begin, _nth_alnum(text, self._blocks, first + count) + 1
 
 
 def _nth_alnum(text: str, blocks: list[int], wanted: int) -> int:
@@ -146,98 +143,130 @@ def _nth_alnum(text: str, blocks: list[int], wanted: int) -> int:
     return max(0, len(text) - 1)
 
 
-def match(quote: str, text: str | PreparedText) -> str:
+class PreparedQuote:
+    """One quote, made ready once: for asking several sources about it."""
+
+    __slots__ = ("core", "form", "norm", "original")
+
+    def __init__(self, quote: str) -> None:
+        self.original = quote
+        self.norm = normalise(quote)
+        self.form = comparable(quote, norm=self.norm)
+        self.core = self.form.strip(_EDGE)
+
+
+def match(quote: str | PreparedQuote, text: str | PreparedText) -> str:
     """Return "verified", "not_found", "too_short" or "missing" for `quote` in `text` (T12).
 
     An ellipsis inside the quote stands for words left out: verified when each part has at least
     12 characters and all are found, in order, in one paragraph or within 600 characters.
     """
-    norm = normalise(quote)
-    if not norm:
+    if isinstance(quote, str):
+        quote = PreparedQuote(quote)
+    core = quote.core
+    if not quote.norm:
         return MISSING
-    core = norm.strip(_EDGE)
-    if len(norm) < MIN_QUOTE_CHARS or len(core) < _MIN_CORE_CHARS:
+    if len(quote.norm) < MIN_QUOTE_CHARS or len(core) < _MIN_CORE_CHARS:
         return TOO_SHORT
-    return VERIFIED if _search(quote, norm, PreparedText.of(text)) else NOT_FOUND
+    source = text if isinstance(text, PreparedText) else PreparedText(text)
+    at = source.form.find(core)
+    if at >= 0 and _is_whole(core, source.form, at):
+        return VERIFIED
+    return VERIFIED if _search(quote, source, at) else NOT_FOUND
 
 
-def locate(quote: str, text: str | PreparedText) -> tuple[int, int] | None:
+def locate(quote: str | PreparedQuote, text: str | PreparedText) -> tuple[int, int] | None:
     """Return the span of `quote` in the original `text` (characters), or None if not found.
 
     With an ellipsis the span reaches from the first part to the last. Edge punctuation of the
     quote is outside the span.
     """
-    norm = normalise(quote)
-    if len(norm.strip(_EDGE)) < 2:
+    if isinstance(quote, str):
+        quote = PreparedQuote(quote)
+    if len(quote.core) < 2:
         return None
-    found = _search(quote, norm, PreparedText.of(text))
-    if found is None:
-        return None
-    start, end, hay = found
-    return hay.to_original(start, end)
+    source = PreparedText.of(text)
+    found = _search(quote, source, 0)
+    return source.to_original(*found) if found else None
 
 
 class _Hay(NamedTuple):
-    """One form of a source: its text and whether it is a loose one."""
+    """One form of a source, and the source (asked where the form has lost what matters)."""
 
     source: PreparedText
     text: str
-    loose: bool
-
-    def to_original(self, start: int, end: int) -> tuple[int, int]:
-        return self.source.to_original(start, end, form=self.text, blanked=self.loose)
 
 
-def _search(quote: str, norm: str, source: PreparedText) -> tuple[int, int, _Hay] | None:
-    """Return (start, end, form in which it was found) of the quote, or None."""
-    hay = _Hay(source, source.norm, False)
-    span = _find(norm.strip(_EDGE), hay) or _find_parts(norm, hay)
-    if span:
-        return *span, hay
-    broken = source.is_broken or has_line_hyphen(quote)
-    if not broken and not _words_known(loosen(quote).strip(_EDGE), source):
-        return None
-    for join in (False, True) if broken else (False,):
-        hay = _Hay(source, source.loose(join), True)
-        target = loosen(quote, join_hyphens=join)
-        span = _find(target.strip(_EDGE), hay) or _find_parts(target, hay)
-        if span:
-            return *span, hay
-    return None
+def _search(quote: PreparedQuote, source: PreparedText, start: int) -> tuple[int, int, str] | None:
+    """Return (start, end, form of the source in which it was found) of the quote, or None.
 
-
-def _words_known(core: str, source: PreparedText) -> bool:
-    """Say whether all inner words of a loose quote stand in the source at all.
-
-    Most invented quotes fail here, without another pass over the text.
+    The whole quote is looked for from `start` on; a negative `start` says it is nowhere.
     """
-    words = source.words
-    return all(
-        token in words for token in core.split(" ")[1:-1] if token.isalnum() and token.isascii()
-    )
+    form, hay = quote.form, _Hay(source, source.form)
+    found = _find(quote.core, hay, start) if start >= 0 else None
+    found = found or _find_parts(form, hay)
+    if found:
+        return *found, hay.text
+    if not (("-" in form and source.is_broken) or has_line_hyphen(quote.original)):
+        return None
+    hay = _Hay(source, source.joined)
+    form = comparable(quote.original, join_hyphens=True)
+    found = _find(form.strip(_EDGE), hay) or _find_parts(form, hay)
+    return (*found, hay.text) if found else None
+
+
+def filter_words(form: str) -> list[bytes]:
+    """Return words that every source holding a quote of this `form` must have in `words`.
+
+    The outer two may be cut, and so may a run of a script without spaces: they are left out.
+    Words broken at a line end are the caller's business.
+    """
+    words = split_words(form)[1:-1]
+    if form.isascii():
+        return words
+    return [word for word in words if word.isascii() or not _NO_BORDER.search(word.decode())]
 
 
 def _find(core: str, hay: _Hay, start: int = 0, limit: int = sys.maxsize) -> Span | None:
     """Return the first place of `core` in `hay` that begins and ends on token borders."""
-    at = hay.text.find(core, start, limit)
+    text = hay.text
+    at = text.find(core, start, limit)
     looks = _MAX_LOOKS
     while at >= 0:
-        if _on_borders(core, hay.text, at):
-            end = at + len(core)
-            beside = hay.text[max(0, at - 3) : at] == " - " or hay.text[end : end + 3] == " - "
-            if not (hay.loose and beside):
-                return at, end
+        end = at + len(core)
+        if _is_whole(core, text, at):
+            return at, end
+        if _borders(core, text, at):
             looks -= 1
             if looks < 0:
                 return None
-            if not _cuts_hyphen(hay.source.original, *hay.to_original(at, end)):
+            if not _cuts_hyphen(hay.source.original, hay.source.to_original(at, end, text)):
                 return at, end
-        at = hay.text.find(core, at + 1, limit)
+        at = text.find(core, at + 1, limit)
     return None
 
 
-def _cuts_hyphen(text: str, left: int, right: int) -> bool:
-    """Say whether `text[left:right]` is cut out of a hyphenated word, a range or a sign."""
+def _borders(core: str, text: str, at: int) -> bool:
+    """Say whether `core` at `at` of `text` begins and ends where tokens do, dashes aside."""
+    end = at + len(core)
+    before, after = text[at - 8 if at > 8 else 0 : at], text[end : end + 16]
+    return _starts_clean(before, core[0], core) and _ends_clean(core[-1], after)
+
+
+def _is_whole(core: str, text: str, at: int) -> bool:
+    """Say whether `core` stands there on token borders with no dash beside it.
+
+    Beside a dash only the original text tells a hyphen or a sign from a dash between words.
+    """
+    end = at + len(core)
+    if text.startswith(" - ", end) or (at > 2 and text.startswith(" - ", at - 3)):
+        return False
+    return _borders(core, text, at)
+
+
+def _cuts_hyphen(text: str, span: Span) -> bool:
+    """Say whether `span` of `text` is cut out of a hyphenated word, a range or a sign."""
+    left, right = span
     before, after = text[max(0, left - 2) : left], text[right : right + 2]
     head = before[-1:] in _HYPHENS and (
         text[left].isdigit() or (len(before) == 2 and _is_word(before[0]))
@@ -245,11 +274,11 @@ def _cuts_hyphen(text: str, left: int, right: int) -> bool:
     return head or (after[:1] in _HYPHENS and len(after) == 2 and _is_word(after[1]))
 
 
-def _find_parts(norm: str, hay: _Hay) -> Span | None:
+def _find_parts(form: str, hay: _Hay) -> Span | None:
     """Return the span of a quote with an ellipsis inside, by the rule of T12."""
-    if ".." not in norm and ". ." not in norm:
+    if ".." not in form and ". ." not in form:
         return None
-    parts = [part.strip(_EDGE) for part in _ELLIPSIS.split(norm)]
+    parts = [part.strip(_EDGE) for part in _ELLIPSIS.split(form)]
     parts = [part for part in parts if part]
     if not parts or any(len(part) < MIN_QUOTE_CHARS for part in parts):
         return None
@@ -268,7 +297,7 @@ def _find_parts(norm: str, hay: _Hay) -> Span | None:
         looks -= 1
         if looks < 0:
             return None
-        left, right = hay.to_original(start, end)
+        left, right = hay.source.to_original(start, end, hay.text)
         if not _PARAGRAPH.search(hay.source.original[left:right]):
             return start, end
     return None
@@ -298,21 +327,12 @@ def _is_word(char: str) -> bool:
     return char.isalnum() or char == "_" or (char > "\x7f" and unicodedata.category(char)[0] == "M")
 
 
-def _on_borders(core: str, hay: str, at: int) -> bool:
-    """Say whether `core` at `at` in `hay` begins and ends where a token does."""
-    end = at + len(core)
-    before, after = hay[max(0, at - 8) : at], hay[end : end + 16]
-    return _starts_clean(before, core[0], core) and _ends_clean(core[-1], after)
-
-
 def _starts_clean(before: str, first: str, core: str) -> bool:
     """Say whether a token can begin at `first`, with `before` in front of it."""
-    if not before or not _is_word(first):
+    last = before[-1:]
+    if not last or (last == " " and not first.isdigit()) or not _is_word(first):
         return True
-    last = before[-1]
     if last == " ":
-        if not first.isdigit():
-            return True
         held = before.rstrip()[-1:]
         grouped = bool(re.match(r"\d{3}(?!\d)", core)) and bool(re.search(r"\b\d{1,3} $", before))
         return held not in _BEFORE_NUMBER and not grouped
@@ -324,19 +344,19 @@ def _starts_clean(before: str, first: str, core: str) -> bool:
         return bool(_NO_BORDER.match(first) or _NO_BORDER.match(last))
     earlier = before[-2:-1]
     if first.isdigit():
-        if last in "-+^\u2044" or last in _BEFORE_NUMBER:
+        if last in "+^\u2044" or last in _BEFORE_NUMBER:
             return False
         return not (last in ".,'/:" and earlier.isdigit())
-    if last in "-/" and earlier:
+    if last == "/" and earlier:
         return not _is_word(earlier)
     return True
 
 
 def _ends_clean(last: str, after: str) -> bool:
     """Say whether a token can end at `last`, with `after` behind it."""
-    if not after or not _is_word(last):
+    following, beyond = after[:1], after[1:2]
+    if not after or (following == " " and not last.isdigit()) or not _is_word(last):
         return True
-    following, beyond = after[0], after[1:2]
     if last.isdigit():
         if after.lstrip(" ")[:1] in _AFTER_NUMBER or _MAGNITUDE.match(after):
             return False
@@ -350,6 +370,6 @@ def _ends_clean(last: str, after: str) -> bool:
         return bool(_NO_BORDER.match(last) or _NO_BORDER.match(following))
     if following == "'" and beyond == "t":
         return False
-    if following in "-/" and beyond:
+    if following == "/" and beyond:
         return not _is_word(beyond)
     return True
