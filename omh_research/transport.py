@@ -17,7 +17,7 @@ import json
 import os
 import ssl
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -39,9 +39,10 @@ from omh_research.network.guard import Target
 from omh_research.network.redaction import redact_url
 
 if TYPE_CHECKING:
+    import httpcore
     import httpx
 
-    from omh_research.network.wire import Meter, PinnedBackend
+    from omh_research.network.wire import PinnedBackend
 
 DEFAULT_TIMEOUT_S = 30.0
 MAX_TIMEOUT_S = 60.0
@@ -236,47 +237,6 @@ def _tls_context() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-class _Door:
-    """Carries httpx's requests over a pinned connection; a transport by httpx's own protocol."""
-
-    def __init__(self, backend: PinnedBackend, proxy: str | None) -> None:
-        from omh_research.network.wire import open_pool
-
-        self._pool = open_pool(backend, _tls_context(), proxy)
-
-    def __enter__(self) -> _Door:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._pool.close()
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send one request; the body streams, undecoded, as it is iterated."""
-        import httpcore
-        import httpx
-
-        url = httpcore.URL(
-            scheme=request.url.raw_scheme,
-            host=request.url.raw_host,
-            port=request.url.port,
-            target=request.url.raw_path,
-        )
-        answer = self._pool.handle_request(
-            httpcore.Request(
-                request.method, url, headers=request.headers.raw, content=request.read()
-            )
-        )
-
-        def chunks() -> Iterator[bytes]:
-            yield from answer.iter_stream()
-
-        return httpx.Response(answer.status, headers=answer.headers, content=chunks())
-
-
 def _speak(
     errand: Errand,
     target: Target,
@@ -294,14 +254,8 @@ def _speak(
     backend = PinnedBackend(addresses, meter)
     shown = redact_url(target.url)
     try:
-        door: Any = _Door(backend, proxy)
-        with (
-            httpx.Client(transport=door, trust_env=False, timeout=None) as client,
-            client.stream(
-                errand.method, target.url, headers=headers, content=errand.content
-            ) as answer,
-        ):
-            return _read(errand, target, answer, meter, backend)
+        request = httpx.Request(errand.method, target.url, headers=headers, content=errand.content)
+        return _send(errand, target, request, backend, proxy)
     except WireOverflow:
         raise body.too_large(shown, errand.max_bytes) from None
     except httpcore.TimeoutException:
@@ -319,6 +273,33 @@ def _speak(
         raise TransportError(f"The request for {shown} cannot be sent.", state="refused") from None
 
 
+def _send(
+    errand: Errand,
+    target: Target,
+    request: httpx.Request,
+    backend: PinnedBackend,
+    proxy: str | None,
+) -> Response:
+    """Send `request` to the target's own parts (no second parser chooses the host) and read."""
+    import httpcore
+    import httpx
+
+    from omh_research.network.wire import open_pool
+
+    port = None if target.port == guard.DEFAULT_PORTS[target.scheme] else target.port
+    url = httpcore.URL(scheme=target.scheme, host=target.host, port=port, target=target.path)
+    with (
+        open_pool(backend, _tls_context(), proxy) as pool,
+        pool.stream(
+            request.method, url, headers=request.headers.raw, content=errand.content
+        ) as answer,
+    ):
+        received = httpx.Headers(answer.headers)
+        content = _read_body(errand, target, answer, received, backend)
+        names = {name.lower(): received[name] for name in received}
+        return Response(answer.status, names, content, errand.target.url, target.url)
+
+
 def _fault(text: str) -> str:
     """Return the kind of a protocol fault, without the bytes the server sent."""
     if "without sending a response" in text:
@@ -330,24 +311,27 @@ def _fault(text: str) -> str:
     return "the answer is malformed"
 
 
-def _read(
-    errand: Errand, target: Target, answer: httpx.Response, meter: Meter, backend: PinnedBackend
-) -> Response:
+def _read_body(
+    errand: Errand,
+    target: Target,
+    answer: httpcore.Response,
+    received: httpx.Headers,
+    backend: PinnedBackend,
+) -> bytes:
     """Read the body within bounds and check its length."""
     from omh_research.network.wire import has_surplus
 
     shown = redact_url(target.url)
-    declared = answer.headers.get("content-length", "")
+    declared = received.get("content-length", "")
     length = int(declared) if declared.isascii() and declared.isdigit() else None
-    if answer.status_code in _BODILESS:
+    if answer.status in _BODILESS:
         length = None
-    if length is not None and "transfer-encoding" in answer.headers:
+    if length is not None and "transfer-encoding" in received:
         raise TransportError(f"{shown} declared its length in two ways that exclude each other.")
     if length is not None and length > errand.max_bytes:
         raise body.too_large(shown, errand.max_bytes)
-    encoding = answer.headers.get("content-encoding", "")
-    content = body.collect(answer.iter_raw(), encoding, errand.max_bytes, errand.deadline, shown)
-    if length is not None and has_surplus(meter, backend.stream, length):
+    encoding = received.get("content-encoding", "")
+    content = body.collect(answer.iter_stream(), encoding, errand.max_bytes, errand.deadline, shown)
+    if length is not None and has_surplus(backend.meter, backend.stream, length):
         raise TransportError(f"{shown} sent more than the length it declared.")
-    names = {name.lower(): answer.headers[name] for name in answer.headers}
-    return Response(answer.status_code, names, content, errand.target.url, target.url)
+    return content

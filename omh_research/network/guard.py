@@ -41,6 +41,7 @@ REFUSED_PORTS = frozenset(
 )  # fmt: skip
 
 _ODD = re.compile(r"[\x00-\x20\x7f-\x9f\\]")
+_NETLOC = re.compile(r"(?:\[[^\[\]]*\]|[^\[\]:]*)(?::[0-9]{0,5})?")
 _NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
 _NUMBERISH = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)")
 _SAFE_PATH = "!$&'()*+,;=:@/%-._~"
@@ -96,6 +97,8 @@ def parse_target(url: str) -> Target:
         raise refuse(url, "credentials in a URL are not accepted")
     if not parts.hostname:
         raise refuse(url, "the URL names no host")
+    if not _NETLOC.fullmatch(parts.netloc):
+        raise refuse(url, "the URL's host and port cannot be parsed")
     host = _plain_host(url, parts.netloc, parts.hostname)
     if port == 0 or parts.netloc.endswith(":"):
         raise refuse(url, "the port is missing or 0")

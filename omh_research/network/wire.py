@@ -107,7 +107,7 @@ class PinnedBackend(httpcore.NetworkBackend):
 
     def __init__(self, addresses: Sequence[str], meter: Meter) -> None:
         self._addresses = addresses
-        self._meter = meter
+        self.meter = meter
         self.stream: BoundedStream | None = None
 
     def connect_tcp(
@@ -122,7 +122,7 @@ class PinnedBackend(httpcore.NetworkBackend):
         last: Exception = httpcore.ConnectError("no address")
         for index, address in enumerate(self._addresses):
             is_last = index == len(self._addresses) - 1
-            left = self._meter.left_s()
+            left = self.meter.left_s()
             try:
                 inner = httpcore.SyncBackend().connect_tcp(
                     address, port, timeout=left if is_last else left * _CONNECT_SHARE
@@ -130,13 +130,13 @@ class PinnedBackend(httpcore.NetworkBackend):
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 last = error
                 continue
-            self.stream = BoundedStream(inner, self._meter)
+            self.stream = BoundedStream(inner, self.meter)
             return self.stream
         raise last
 
     def sleep(self, seconds: float) -> None:
         """Sleep, never past the deadline."""
-        time.sleep(min(seconds, self._meter.left_s()))
+        time.sleep(min(seconds, self.meter.left_s()))
 
 
 def open_pool(
