@@ -141,7 +141,7 @@ def advance(state: State, trigger: Trigger, **changes: Any) -> State:
     if phase is Phase.BLOCKED:
         changes.setdefault("blocked_phase", state.phase)
     elif trigger is Trigger.RETRIED:
-        phase = Phase(state.blocked_phase or Phase.DECOMPOSE)
+        phase = Phase(changes.get("blocked_phase") or state.blocked_phase or Phase.DECOMPOSE)
         if phase not in WORKING:
             raise IllegalMoveError(f"A blocked run cannot go back to {phase.value!r}.")
         changes.update(blocked_phase="", blocked_reason="")

@@ -1,1 +1,116 @@
-"""The command line: parse, one call, print, exit."""
+"""The command line: parse, one call, print, exit.
+
+Job: the command group, its lazy subcommands, and the single place where errors become text and
+exit codes. Refuses to decide anything. Importers: __main__.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from omh_research import __version__
+from omh_research.errors import OmhError, UsageError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "start": ("research:start", "Start research on a topic: decompose it."),
+    "step": ("research:step", "Advance a run by exactly one phase."),
+    "run": ("research:run", "Start (or carry on) and step until the end."),
+    "next": ("research:next_tasks", "Hand out the tasks that wait for the host."),
+    "submit": ("research:submit", "Hand in the answer to one task."),
+    "status": ("operate:status", "List runs, or show one."),
+    "show": ("operate:show", "Print a run's plan, findings, report or verdict."),
+    "log": ("operate:log", "Print a run's events."),
+    "wait": ("operate:wait", "Wait until a report is confirmed."),
+    "cancel": ("operate:cancel", "Ask a run to stop at the next boundary."),
+    "retry": ("operate:retry", "Set a blocked run going again."),
+    "clear": ("operate:clear", "Forget a run's state (its files stay)."),
+    "recover": ("operate:recover", "Sweep what crashes left behind."),
+    "audit": ("inspection:audit", "Re-check a confirmed report from its folder, offline."),
+    "doctor": ("inspection:doctor", "Say what works here and what does not."),
+    "roles": ("inspection:roles", "Print a role's text."),
+    "schema": ("inspection:schema", "Print a JSON Schema."),
+    "tools": ("evidence:tools", "Evidence tools: caps, academic, compress, citations."),
+    "literature": ("literature:literature", "Literature bundles: run, validate, export."),
+    "web": ("web:web", "Search the web, read a page."),
+    "skill": ("skill:skill", "Install the Agent Skill for a host."),
+    "mcp": ("mcp:mcp", "Serve the engine over MCP (stdio)."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called, listed without importing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the command names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        from importlib import import_module
+
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(import_module(f"omh_research.cli.{module}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="omh-research")
+def cli() -> None:
+    """A research engine that survives anything: five phases on plain files, every quote checked.
+
+    Exit codes: 0 done or confirmed, 1 failure, 2 usage, 3 blocked, 4 cancelled, 5 waiting for the
+    host, 6 busy, 7 no such run or damaged files, 8 a prerequisite is missing, 124 wait timed out.
+    """
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command line and exit with the spec's codes."""
+    args = sys.argv[1:] if argv is None else argv
+    for stream in (sys.stdout, sys.stderr):  # a cp1252 or C console must not crash on a report
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    as_json = "--json" in args
+    try:
+        code = cli.main(args=args, prog_name="omh-research", standalone_mode=False)
+        sys.stdout.flush()
+    except OmhError as error:
+        _fail(error.code, str(error), error.exit_code, as_json)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else "", err=True)
+        sys.exit(2)
+    except click.UsageError as error:
+        usage = f"{error.ctx.get_usage()}\n" if error.ctx is not None and not as_json else ""
+        _fail(UsageError.code, usage + error.format_message(), 2, as_json)
+    except click.ClickException as error:
+        _fail("error", error.format_message(), 1, as_json)
+    except (click.Abort, KeyboardInterrupt):
+        _fail("interrupted", "Interrupted; the run carries on where it stopped.", 130, as_json)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(1)
+    else:
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(code: str, message: str, exit_code: int, as_json: bool) -> None:
+    if as_json:
+        import json
+
+        plain: dict[str, Any] = {"ok": False, "error": {"code": code, "message": message}}
+        click.echo(json.dumps(plain, ensure_ascii=False), err=True)
+    else:
+        click.echo(f"omh-research: {message}", err=True)
+    sys.exit(exit_code)

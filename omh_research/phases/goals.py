@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 
+from msgspec.structs import replace
+
 from omh_research.documents.plan import Subtopic
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.snapshot import Snapshot
@@ -51,6 +53,12 @@ def _quoted(values: tuple[str, ...]) -> str:
     return "\n".join(f"- {value}" for value in values)
 
 
+def _task_id(snapshot: Snapshot, task_id: str) -> str:
+    """Return the id, with the operator's retry number once there was one (spec E20)."""
+    retries = snapshot.state.retries
+    return f"{task_id}-r{retries}" if retries else task_id
+
+
 def planner_task(snapshot: Snapshot, language: str, trouble: str = "") -> Task:
     """Return the `[omh-role:planner]` task (spec E15, D5b)."""
     state = snapshot.state
@@ -73,7 +81,8 @@ def planner_task(snapshot: Snapshot, language: str, trouble: str = "") -> Task:
         attempt=failed,
         wanted_subtopics=wanted,
     )
-    return Task(f"decompose-{failed}-planner", "planner", goal, "", (), brief)
+    task_id = _task_id(snapshot, f"decompose-{failed}-planner")
+    return Task(task_id, "planner", goal, "", (), brief)
 
 
 def researcher_task(
@@ -106,7 +115,7 @@ def researcher_task(
         attempt=attempt,
         max_fetches=fetches,
     )
-    task_id = f"search-{attempt}-{stem}"
+    task_id = _task_id(snapshot, f"search-{attempt}-{stem}")
     return Task(task_id, "researcher", goal, defuse(context), tools, brief)
 
 
@@ -117,13 +126,11 @@ def followup_task(
     subtopic = Subtopic(name="_followup", queries=gaps)
     task = researcher_task(snapshot, plan, subtopic, "followup", tools)
     attempt = snapshot.state.failures.get("followup", 0)
-    return Task(
-        f"gap-check-{attempt}-followup", task.role, task.goal, task.context, task.tools, task.brief
-    )
+    return replace(task, id=_task_id(snapshot, f"gap-check-{attempt}-followup"))
 
 
 def synthesist_task(snapshot: Snapshot, plan: Plan, context: str, require_quotes: bool) -> Task:
-    """Return the `[omh-role:research-synthesist]` task; feedback of a failed draft ends the goal."""
+    """Return the `[omh-role:research-synthesist]` task; a failed draft's feedback ends the goal."""
     state = snapshot.state
     names = _quoted(plan.names)
     goal = (
@@ -137,7 +144,7 @@ def synthesist_task(snapshot: Snapshot, plan: Plan, context: str, require_quotes
         "write exactly: (insufficient sources for this subtopic)\n"
         f"Answer in this form:\n{REPORT_TEMPLATE}"
     )
-    if state.synthesis_attempts and state.last_verifier_feedback:
+    if state.last_verifier_feedback and (state.synthesis_attempts or state.retries):
         feedback = defuse(state.last_verifier_feedback)
         goal += f"\nAddress these prior verifier findings:\n{feedback}"
     brief = Brief(
@@ -151,9 +158,8 @@ def synthesist_task(snapshot: Snapshot, plan: Plan, context: str, require_quotes
         require_quotes=require_quotes,
     )
     attempt = f"{state.synthesis_attempts}-{state.failures.get('report', 0)}"
-    return Task(
-        f"synthesize-{attempt}-report", "research-synthesist", goal, context, (), brief
-    )
+    task_id = _task_id(snapshot, f"synthesize-{attempt}-report")
+    return Task(task_id, "research-synthesist", goal, context, (), brief)
 
 
 def verifier_task(snapshot: Snapshot, plan: Plan, report: str) -> Task:
@@ -181,7 +187,8 @@ def verifier_task(snapshot: Snapshot, plan: Plan, report: str) -> Task:
         report=report,
         attempt=state.synthesis_attempts,
     )
-    task_id = f"verify-{state.synthesis_attempts}-{state.verdict_asks}-report"
+    attempt = f"{state.synthesis_attempts}-{state.verdict_asks}"
+    task_id = _task_id(snapshot, f"verify-{attempt}-report")
     return Task(task_id, "research-verifier", goal, context, (), brief)
 
 

@@ -118,6 +118,24 @@ def read_bytes(path: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes | None:
         os.close(fd)
 
 
+def read_tail(path: str, size: int) -> bytes:
+    """Return at most the last `size` bytes of a file; b"" if there is none."""
+    try:
+        fd = os.open(path, os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise StorageError(f"Cannot read {path}: {error.strerror}.") from error
+    try:
+        info = os.fstat(fd)
+        if not stat.S_ISREG(info.st_mode):
+            raise DamagedFileError(f"{path} is not a regular file.")
+        os.lseek(fd, max(0, info.st_size - size), os.SEEK_SET)
+        return os.read(fd, size)
+    finally:
+        os.close(fd)
+
+
 def _write_all(fd: int, data: bytes) -> None:
     view = memoryview(data)
     while view:

@@ -87,9 +87,13 @@ class Reader:
         where = self.layout.relative(self.layout.state(slug))
         return parse_state(data, where=where, slug=slug)
 
+    def plan_text(self, slug: str) -> str | None:
+        """Return the plan file whole, or None."""
+        return self._text(self.layout.plan(slug), MAX_PLAN_BYTES)
+
     def plan(self, slug: str) -> Plan | None:
         """Return the plan of a run, or None."""
-        text = self._text(self.layout.plan(slug), MAX_PLAN_BYTES)
+        text = self.plan_text(slug)
         if text is None:
             return None
         from omh_research.documents.plan_file import parse_plan

@@ -74,7 +74,7 @@ class Writer:
                 text = make_seal(self._layout, slug, op.report.text.encode("utf-8"))
                 self._put_files(slug, (Artifact("evidence", SEAL, text),))
             case PutState():
-                self._put_state(op)
+                self.put_state(op)
             case Clear():
                 self.clear(op.slug)
             case _:
@@ -106,7 +106,8 @@ class Writer:
             files.append((path, artifact.text.encode("utf-8")))
         disk.replace_all(files)
 
-    def _put_state(self, op: PutState) -> None:
+    def put_state(self, op: PutState) -> None:
+        """Write the state, re-based on what is on disk now."""
         state = self._rebased(op)
         data = render_state(state, written_at=self._now(), version=self._version)
         disk.replace(self._layout.state(state.slug), data, mode=disk.STATE_MODE)

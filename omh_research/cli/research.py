@@ -1,0 +1,259 @@
+"""Commands that do research: start, step, run, next, submit. Importers: cli."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from omh_research.cli.render import EXIT_OF, is_terminal, print_json, say, visible
+from omh_research.cli.run_options import make_options, run_options
+from omh_research.errors import UsageError
+
+ROOT = click.option("--root", type=click.Path(), default=None, help="Project root (or OMH_ROOT).")
+JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+
+
+def _engine(root: str | None) -> Any:
+    from omh_research.api import Engine
+
+    return Engine(root)
+
+
+def _ask_if_confirmed(path: str) -> str:
+    say(f"A confirmed report on this topic exists: {path}")
+    return str(
+        click.prompt(
+            "refresh, view or cancel?",
+            type=click.Choice(["refresh", "view", "cancel"]),
+            default="view",
+            err=True,
+        )
+    )
+
+
+def _start(engine: Any, topic: str, given: dict[str, Any]) -> Any:
+    delegate, options = make_options(engine.settings.root, given)
+    chosen = given["if_confirmed"] or ("" if is_terminal() else "view")
+    return engine.start(
+        topic,
+        delegate=delegate,
+        options=options,
+        if_confirmed=chosen,
+        ask_user=None if chosen else _ask_if_confirmed,
+    )
+
+
+@click.command()
+@click.argument("topic")
+@run_options
+@ROOT
+@JSON
+def start(topic: str, root: str | None, as_json: bool, **given: Any) -> int:
+    """Start research on TOPIC: phase 0, then decompose. Resumes a run on the same topic."""
+    report = _start(_engine(root), topic, given)
+    if as_json:
+        print_json(
+            {
+                "ok": True,
+                "slug": report.slug,
+                "phase": report.phase,
+                "status": report.status,
+                "resumed": report.resumed,
+                "report": report.report or None,
+                "notes": list(report.notes),
+            }
+        )
+    else:
+        _say_notes(report.notes)
+        click.echo(report.report or report.slug)
+        say(_words(report))
+    return EXIT_OF["blocked"] if report.status == "blocked" else 0
+
+
+def _words(report: Any) -> str:
+    words = {
+        "confirmed": f"{report.slug} is confirmed.",
+        "cancelled": f"{report.slug} is cancelled.",
+        "awaiting": f"{report.slug} waits for its host: omh-research next {report.slug} --json",
+        "blocked": f"{report.slug} is blocked: see omh-research show {report.slug} --verdict",
+    }
+    return words.get(
+        report.status, f"{report.slug} is in phase {report.phase}: omh-research step {report.slug}"
+    )
+
+
+def _say_notes(notes: tuple[str, ...]) -> None:
+    for note in notes:
+        say(f"note: {note}")
+
+
+def _step_json(engine: Any, report: Any) -> dict[str, Any]:
+    path = engine.project.layout.report(report.slug)
+    return {
+        "ok": True,
+        "slug": report.slug,
+        "phase": report.phase,
+        "status": report.status,
+        "events": list(report.events),
+        "notes": list(report.notes),
+        "waiting": len(report.tasks),
+        "blocked_reason": report.blocked_reason or None,
+        "report": engine.project.layout.relative(path) if os.path.lexists(path) else None,
+    }
+
+
+@click.command()
+@click.argument("slug")
+@ROOT
+@JSON
+def step(slug: str, root: str | None, as_json: bool) -> int:
+    """Advance run SLUG by exactly one phase."""
+    engine = _engine(root)
+    report = engine.step(slug)
+    _show_step(engine, report, as_json)
+    return EXIT_OF[report.status]
+
+
+def _show_step(engine: Any, report: Any, as_json: bool) -> None:
+    if as_json:
+        print_json(_step_json(engine, report))
+        return
+    _say_notes(report.notes)
+    if report.status == "confirmed":
+        _summary(engine, report.slug)
+    else:
+        click.echo(_words(report))
+        if report.status == "blocked" and report.feedback:
+            click.echo(visible(report.feedback))
+
+
+def _summary(engine: Any, slug: str) -> None:
+    from omh_research.summary import summarise
+
+    click.echo(visible(summarise(engine.project, slug)))
+
+
+@click.command()
+@click.argument("topic")
+@run_options
+@click.option("--show-report/--no-show-report", default=False, help="Print the report at the end.")
+@ROOT
+@JSON
+def run(topic: str, show_report: bool, root: str | None, as_json: bool, **given: Any) -> int:
+    """Start (or carry on) research on TOPIC, then step until it ends or waits for a host."""
+    engine = _engine(root)
+    started = _start(engine, topic, given)
+    _say_notes(started.notes)
+    if started.report:
+        report: Any = started
+    elif started.status in ("awaiting", "blocked"):
+        report = engine.step(started.slug)
+    else:
+        say(f"{started.slug}: {started.phase}")
+        report = engine.run(started.slug, lambda lap: say(f"{lap.slug}: {lap.phase}"))
+    if as_json:
+        plain = {"events": [], "notes": [], "tasks": (), "blocked_reason": "", **{}}
+        done = report if not started.report else None
+        print_json(
+            _step_json(engine, done)
+            if done is not None
+            else {"ok": True, "slug": started.slug, "phase": "confirmed", "status": "confirmed",
+                  "report": started.report, **plain}
+        )  # fmt: skip
+    elif started.report:
+        click.echo(started.report)
+    else:
+        _show_step(engine, report, False)
+    if show_report and report.status == "confirmed":
+        click.echo(visible(engine.report(report.slug)))
+    return EXIT_OF[report.status]
+
+
+@click.command("next")
+@click.argument("slug", required=False)
+@ROOT
+@JSON
+def next_tasks(slug: str | None, root: str | None, as_json: bool) -> int:
+    """Hand out the tasks of run SLUG (else of the only active run), again until answered."""
+    from omh_research.host_protocol import render_tasks, task_json
+
+    engine = _engine(root)
+    report = engine.next(slug)
+    if as_json:
+        print_json(
+            {
+                "ok": True,
+                "slug": report.slug,
+                "phase": report.phase,
+                "status": report.status,
+                "tasks": [task_json(task) for task in report.tasks],
+                "blocked_reason": report.blocked_reason or None,
+                "notes": list(report.notes),
+            }
+        )
+    else:
+        _say_notes(report.notes)
+        click.echo(visible(render_tasks(report.tasks)) if report.tasks else _words(report))
+    return 0 if report.status == "awaiting" else EXIT_OF[report.status]
+
+
+@click.command()
+@click.argument("slug")
+@click.argument("task_id")
+@click.option("--file", "file", type=click.Path(), help="The answer (default: stdin).")
+@click.option("--sources", type=click.Path(), help="JSON lines of read pages: url, text, …")
+@click.option("--failed", default="", help="The task failed: say why.")
+@ROOT
+@JSON
+def submit(
+    slug: str,
+    task_id: str,
+    file: str | None,
+    sources: str | None,
+    failed: str,
+    root: str | None,
+    as_json: bool,
+) -> int:
+    """Hand in the answer to TASK_ID of run SLUG."""
+    from omh_research.host_protocol import parse_sources
+
+    engine = _engine(root)
+    text = "" if failed else _text(file)
+    pages = parse_sources(_read(sources), sources) if sources else ()
+    report = engine.submit(slug, task_id, text, failed=failed, sources=pages)
+    if as_json:
+        print_json(
+            {
+                "ok": True,
+                "slug": report.slug,
+                "task_id": report.task_id,
+                "stored": report.stored,
+                "phase": report.phase,
+                "waiting": report.waiting,
+                "status": report.status,
+                "notes": list(report.notes),
+            }
+        )
+    else:
+        _say_notes(report.notes)
+        click.echo(f"{report.task_id}: stored; {report.waiting} waiting; phase {report.phase}")
+    return EXIT_OF["blocked"] if report.status == "blocked" else 0
+
+
+def _text(file: str | None) -> str:
+    data = _read(file) if file and file != "-" else sys.stdin.buffer.read()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError("The answer is not UTF-8 text; nothing was stored.") from None
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except OSError as error:
+        raise UsageError(f"Cannot read {path}: {error.strerror}.") from None

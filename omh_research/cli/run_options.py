@@ -1,0 +1,125 @@
+"""Options that say what a run is: shared by `start`, `run` and `batch`. Importers: cli."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from omh_research.documents.options import RunOptions
+from omh_research.errors import UsageError
+
+MAX_PLAN_BYTES = 1_000_000
+
+
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a run to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+_OPTIONS = [
+    click.option("--plan", "plan_file", type=click.Path(), help="Plan file (YAML or JSON)."),
+    click.option("--subtopic", "subtopic", multiple=True, help='"NAME: query; query"; repeat.'),
+    click.option("--delegate", default=None, help="extractive (default), host, command, llm, …"),
+    click.option("--corpus", multiple=True, type=click.Path(), help="Folder of documents; repeat."),
+    click.option("--bundle", type=click.Path(), help="Literature bundle to use as the source."),
+    click.option("--language", default="", help="Language of the report (else the topic's)."),
+    click.option("--cap", multiple=True, help="NAME=VALUE, lowers a cap; repeat."),
+    click.option("--require-quotes/--no-require-quotes", default=None, help="Quote every fact."),
+    click.option("--host-tools", default=None, help="Tools the host has: web_search,web_extract."),
+    click.option("--context-budget", type=click.IntRange(2_000, 2_000_000), default=None),
+    click.option("--task-timeout", type=click.FloatRange(0, 86_400), default=0.0, help="Seconds."),
+    click.option("--option", "delegate_option", multiple=True, help="KEY=VALUE for the delegate."),
+    click.option("--command", "command_line", default="", help="Command delegate: the program."),
+    click.option("--preset", default="", help="Command delegate: hermes, claude, codex, …"),
+    click.option("--model", default="", help="LLM delegate: the model."),
+    click.option("--if-confirmed", type=click.Choice(["refresh", "view", "cancel"]), default=None),
+]
+
+
+def make_options(root: str, given: dict[str, Any]) -> tuple[str, RunOptions]:
+    """Return the delegate's name and the run's options.
+
+    Raises:
+        UsageError, PlanError: an option is wrong; nothing was written.
+    """
+    subtopics = _subtopics(given["plan_file"], given["subtopic"])
+    delegate_options = dict(_pair(text, "--option") for text in given["delegate_option"])
+    for key, value in (
+        ("command", given["command_line"]),
+        ("preset", given["preset"]),
+        ("model", given["model"]),
+    ):
+        if value:
+            delegate_options[key] = value
+    delegate = given["delegate"] or _implied(given)
+    tools = given["host_tools"]
+    options = RunOptions(
+        corpus=tuple(stored_path(root, path) for path in given["corpus"]),
+        bundle=stored_path(root, given["bundle"]) if given["bundle"] else "",
+        language=given["language"],
+        require_quotes=given["require_quotes"],
+        caps=_caps(given["cap"]),
+        host_tools=None if tools is None else tuple(t for t in tools.split(",") if t.strip()),
+        subtopics=subtopics,
+        context_budget=given["context_budget"] or 40_000,
+        task_timeout_s=given["task_timeout"],
+        delegate_options=delegate_options,
+    )
+    return delegate, options
+
+
+def _implied(given: dict[str, Any]) -> str:
+    if given["command_line"] or given["preset"]:
+        return "command"
+    return "llm" if given["model"] else "extractive"
+
+
+def stored_path(root: str, path: str) -> str:
+    """Return a path as the state keeps it: relative to the root if inside it (spec E42)."""
+    absolute = os.path.abspath(path)
+    inside = os.path.relpath(os.path.realpath(absolute), os.path.realpath(root))
+    if inside == os.pardir or inside.startswith(os.pardir + os.sep) or os.path.isabs(inside):
+        return absolute
+    return inside.replace(os.sep, "/")
+
+
+def _subtopics(
+    plan_file: str | None, options: tuple[str, ...]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    from omh_research.documents.plan import parse_plan_file, parse_subtopic_option
+
+    if plan_file and options:
+        raise UsageError("Give either --plan or --subtopic, not both.")
+    if plan_file:
+        try:
+            with open(plan_file, "rb") as stream:
+                data = stream.read(MAX_PLAN_BYTES + 1)
+        except OSError as error:
+            raise UsageError(f"Cannot read the plan {plan_file}: {error.strerror}.") from None
+        subtopics = parse_plan_file(data, os.path.basename(plan_file))
+    else:
+        subtopics = tuple(parse_subtopic_option(text) for text in options)
+    return tuple((subtopic.name, subtopic.queries) for subtopic in subtopics)
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise UsageError(f"{option} wants NAME=VALUE, not {text!r}.")
+    return key.strip(), value
+
+
+def _caps(options: tuple[str, ...]) -> dict[str, float]:
+    caps = {}
+    for text in options:
+        key, value = _pair(text, "--cap")
+        try:
+            caps[key] = float(value)
+        except ValueError:
+            raise UsageError(f"--cap {key} wants a number, not {value!r}.") from None
+    return caps

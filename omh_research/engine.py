@@ -1,0 +1,254 @@
+"""One lap: lock, read a Snapshot, think, plan a Commit, write it (spec 10-engine, One invocation).
+
+Job: `advance` a run by exactly one phase, recovering first what an earlier lap left half done.
+Refuses to parse arguments, to print, and to know delegates or providers. Importers: api, batch.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from omh_research import commit, recovery
+from omh_research.commit import Clear, Commit
+from omh_research.documents.names import check_slug
+from omh_research.documents.snapshot import Snapshot
+from omh_research.documents.state import is_own
+from omh_research.documents.task import Task
+from omh_research.errors import BusyError, FencedError, NoSuchRunError
+from omh_research.machine import Phase
+from omh_research.phases import PHASES
+from omh_research.phases.contract import AwaitingHost, CancelSeen, Services
+from omh_research.phases.search import salvage
+from omh_research.project import Project
+from omh_research.store import heartbeat, lock
+from omh_research.store.writer import check_revision
+
+
+class StepReport(Struct, frozen=True, kw_only=True):
+    """What one lap did. `status` is active, awaiting, confirmed, blocked or cancelled.
+
+    `phase` is the run's phase afterwards; `moved` whether a phase was committed; `tasks` those
+    that wait for the host; `events` the words logged, in order.
+    """
+
+    slug: str
+    phase: str
+    status: str
+    moved: bool = False
+    notes: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    blocked_reason: str = ""
+    feedback: str = ""
+
+
+class ServicesFor(Protocol):
+    """Builds the Services of one lap."""
+
+    def __call__(self, snapshot: Snapshot) -> Services:
+        """Return the services for this snapshot."""
+        ...
+
+
+class StoredReplies(Protocol):
+    """Looks up the stored replies of a run."""
+
+    def __call__(self, slug: str, tasks: tuple[Task, ...]) -> list[object]:
+        """Return each task's stored reply or None."""
+        ...
+
+
+class Held:
+    """A run held by this process: its lock and its heartbeat, for the length of a `with` block."""
+
+    def __init__(self, project: Project, slug: str, *, wait_s: float = lock.GRACE_S) -> None:
+        self._project, self._slug, self._wait_s = project, check_slug(slug), wait_s
+        self._lock: lock.Lock | None = None
+        self._beating: heartbeat.Beating | None = None
+
+    def __enter__(self) -> Held:
+        layout, settings = self._project.layout, self._project.settings
+        path = layout.heartbeat(self._slug)
+        if not os.path.isdir(layout.locks_dir):
+            self._project.writer.prepare_root()
+        try:
+            self._lock = lock.acquire(layout.lock(self._slug), wait_s=self._wait_s)
+        except BusyError:
+            raise _busy(self._slug, heartbeat.read_heartbeat(path)) from None
+        beat = heartbeat.read_heartbeat(path)
+        if beat is not None and beat.host != heartbeat.own_host() and self._is_fresh(beat):
+            self._lock.release()
+            raise _busy(self._slug, beat)
+        self._project.writer.sweep(self._slug)
+        own = heartbeat.make_heartbeat("", self._project.now(), lease_s=settings.lease_s)
+        self._beating = heartbeat.Beating(path, own, self._project.now)
+        self._beating.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._beating is not None:
+            self._beating.__exit__(None, None, None)
+        if self._lock is not None:
+            self._lock.release()
+
+    def _is_fresh(self, beat: heartbeat.Heartbeat) -> bool:
+        try:
+            beaten = datetime.fromisoformat(beat.beat_at.replace("Z", "+00:00"))
+        except ValueError:
+            return False
+        age = (self._project.clock().astimezone(UTC) - beaten).total_seconds()
+        return age < beat.lease_s
+
+
+def _busy(slug: str, beat: heartbeat.Heartbeat | None) -> BusyError:
+    if beat is None:
+        return BusyError(f"{slug} is being advanced by another process.")
+    where = "" if beat.host == heartbeat.own_host() else f" on {beat.host}"
+    return BusyError(
+        f"{slug} is being advanced by process {beat.pid}{where} since {beat.started_at}.",
+        hint="Nothing was changed; try again when it is done.",
+    )
+
+
+def advance(project: Project, slug: str, services_for: ServicesFor) -> StepReport:
+    """Advance one run by one phase (or finish what a crash left half done).
+
+    Raises:
+        BusyError: another process holds it.
+        NoSuchRunError: the run has no state.
+        DamagedFileError, StorageError, DelegateError: see `errors`.
+    """
+    with Held(project, slug):
+        return advance_held(project, slug, services_for)
+
+
+def advance_held(project: Project, slug: str, services_for: ServicesFor) -> StepReport:
+    """Do what `advance` does for a run that this process holds already."""
+    snapshot = read_snapshot(project, slug)
+    ended = recover_held(project, snapshot, services_for)
+    if ended is not None:
+        return ended
+    if snapshot.state.phase == Phase.BLOCKED:
+        project.writer.log(recovery.blocked_event(snapshot))
+        return _blocked(snapshot)
+    services = services_for(snapshot)
+    phase = PHASES[snapshot.state.phase]
+    try:
+        outcome = phase(snapshot, services)
+    except AwaitingHost as waiting:
+        return StepReport(
+            slug=slug, phase=snapshot.state.phase, status="awaiting", tasks=waiting.tasks
+        )
+    except CancelSeen:
+        return _cancel(project, snapshot, services)
+    planned = commit.plan(outcome, snapshot)
+    project.writer.execute(planned, guard_of(project, snapshot))
+    report = _report(planned, outcome.notes)
+    if planned.state is not None and project.reader.cancel_request(slug, planned.state):
+        fresh = read_snapshot(project, slug)
+        return _cancel(project, fresh, services_for(fresh), outcome.notes)
+    return report
+
+
+def read_snapshot(project: Project, slug: str) -> Snapshot:
+    """Read the run; fill from its plan what a foreign write of the state left out."""
+    snapshot = project.reader.snapshot(slug)
+    state, plan = snapshot.state, snapshot.plan
+    if plan is None or (state.session_id and state.delegate):
+        return snapshot
+    mended = replace(
+        state,
+        session_id=state.session_id or plan.session_id,
+        started_at=state.started_at or plan.started_at,
+        delegate=state.delegate or plan.delegate or "host",
+        subtopic_count=state.subtopic_count or len(plan.subtopics),
+    )
+    return replace(snapshot, state=mended)
+
+
+def recover_held(
+    project: Project, snapshot: Snapshot, services_for: ServicesFor
+) -> StepReport | None:
+    """Phase 0 for one held run: a cancel asked for, or a confirmed report not cleared."""
+    if snapshot.cancel is not None:
+        return _cancel(project, snapshot, services_for(snapshot))
+    finishing = recovery.diagnose(snapshot)
+    if finishing is None:
+        return None
+    project.writer.execute(finishing, guard_of(project, snapshot))
+    return _report(finishing, ())
+
+
+def guard_of(project: Project, snapshot: Snapshot) -> Callable[[], None]:
+    """Return a check that this process still owns the run; it raises `FencedError` if not."""
+    slug, base = snapshot.slug, snapshot.state
+    known = project.reader.state_bytes(slug)
+
+    def guard() -> None:
+        now = project.reader.state_bytes(slug)
+        if now == known:
+            return
+        found = project.reader.state(slug)
+        if found is None:
+            raise NoSuchRunError(f"The state of {slug} was removed while it was advanced.")
+        if is_own(found):
+            check_revision(found, base)
+        beat = heartbeat.read_heartbeat(project.layout.heartbeat(slug))
+        if beat is not None and beat.pid != os.getpid():
+            raise FencedError(f"{slug} was taken over by process {beat.pid} on {beat.host}.")
+
+    return guard
+
+
+def _cancel(
+    project: Project, snapshot: Snapshot, services: Services, notes: tuple[str, ...] = ()
+) -> StepReport:
+    from omh_research.phases.search import batch_of
+    from omh_research.store.mailbox import Mailbox
+
+    replies = []
+    if snapshot.state.phase == Phase.SEARCH and snapshot.plan is not None:
+        mailbox = Mailbox(project.layout, snapshot.slug)
+        batch = batch_of(snapshot, services.research_tools)
+        replies = [mailbox.get(task.id) for _, task in batch]
+    planned = commit.plan(salvage(snapshot, services, replies), snapshot)
+    project.writer.execute(planned, guard_of(project, snapshot))
+    return _report(planned, notes)
+
+
+def _report(planned: Commit, notes: tuple[str, ...]) -> StepReport:
+    words = [event.word for op in planned.ops if isinstance(op, commit.Log) for event in op.events]
+    status = "active"
+    if planned.state is None:
+        status = planned.phase
+    elif planned.phase == Phase.BLOCKED:
+        status = "blocked"
+    ended = isinstance(planned.ops[-1], Clear)
+    return StepReport(
+        slug=planned.slug,
+        phase=planned.phase,
+        status=status if not ended else planned.phase,
+        moved=True,
+        notes=notes,
+        events=tuple(words),
+        blocked_reason=planned.state.blocked_reason if planned.state is not None else "",
+        feedback=(planned.state.last_verifier_feedback or "") if planned.state is not None else "",
+    )
+
+
+def _blocked(snapshot: Snapshot) -> StepReport:
+    state = snapshot.state
+    return StepReport(
+        slug=state.slug,
+        phase=state.phase,
+        status="blocked",
+        events=("BLOCKED",),
+        blocked_reason=state.blocked_reason,
+        feedback=state.last_verifier_feedback or "",
+    )

@@ -1,0 +1,270 @@
+"""The host protocol: hand tasks out, take answers in (spec D2, E38, E39).
+
+Job: `next_tasks` advances to where answers are needed; `submit` stores one answer at once and
+commits at most the phase it completes. Refuses an answer to an unknown, finished or cancelled
+task, and a cut one. Importers: api.
+"""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+from msgspec import Struct
+
+from omh_research import commit, engine
+from omh_research.documents.names import check_task_id
+from omh_research.documents.snapshot import Snapshot
+from omh_research.documents.source import Fetch
+from omh_research.documents.task import Reply, Task, Usage
+from omh_research.engine import Held, ServicesFor, StepReport, advance
+from omh_research.errors import CancelledError, NoSuchRunError, UsageError
+from omh_research.machine import Phase
+from omh_research.phases import PHASES
+from omh_research.phases.contract import AwaitingHost
+from omh_research.project import Project
+from omh_research.store.mailbox import Mailbox
+from omh_research.store.sources import Sources
+
+SUBMIT_WAIT_S = 20.0
+MAX_TEXT_CHARS = 2_000_000
+CUT_MARK = "[SUMMARY TRUNCATED"
+MAX_LAPS = 400
+
+
+class HostSource(Struct, frozen=True):
+    """One line of `--sources`: a page the host read, with its text."""
+
+    url: str
+    text: str
+    title: str = ""
+    date: str = ""
+    accessed_at: str = ""
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What a host hands in for one task: a text, or the reason of a failure."""
+
+    task_id: str
+    text: str = ""
+    failed: str = ""
+    sources: tuple[HostSource, ...] = ()
+
+
+class SubmitReport(Struct, frozen=True, kw_only=True):
+    """What `submit` did: `stored` is False when the same text was there already."""
+
+    slug: str
+    task_id: str
+    stored: bool
+    phase: str
+    waiting: int
+    status: str = "active"
+    notes: tuple[str, ...] = ()
+
+
+def ended_report(project: Project, slug: str) -> StepReport:
+    """Return the report of a run without state that ended.
+
+    Raises:
+        NoSuchRunError: cleared, or never there (spec E41).
+    """
+    end = project.reader.ended(slug)
+    if end in ("confirmed", "cancelled"):
+        return StepReport(slug=slug, phase=end, status=end)
+    raise NoSuchRunError(
+        f"No run {slug} here{' (it was cleared)' if end == 'cleared' else ''}.",
+        hint="`omh-research status` lists the runs of this root.",
+    )
+
+
+def step(project: Project, slug: str, services_for: ServicesFor) -> StepReport:
+    """Advance a run by one phase; an ended one only says how it ended."""
+    if project.reader.state_bytes(slug) is None:
+        return ended_report(project, slug)
+    return advance(project, slug, services_for)
+
+
+def next_tasks(project: Project, slug: str, services_for: ServicesFor) -> StepReport:
+    """Advance through phases that need no answer until tasks wait or the run ends."""
+    notes: list[str] = []
+    events: list[str] = []
+    for _ in range(MAX_LAPS):
+        report = step(project, slug, services_for)
+        notes += report.notes
+        events += report.events
+        if report.status != "active":
+            break
+    else:
+        raise UsageError(f"{slug} did not come to an end or a task in {MAX_LAPS} steps.")
+    return msgspec.structs.replace(report, notes=tuple(notes), events=tuple(events))
+
+
+def parse_sources(data: bytes, where: str) -> tuple[HostSource, ...]:
+    """Return the sources of a JSON-lines file.
+
+    Raises:
+        UsageError: a line is not `{"url", "text", …}`; its number is named.
+    """
+    found = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            source = msgspec.json.decode(line, type=HostSource)
+            source.text.encode("utf-8")
+        except (msgspec.MsgspecError, UnicodeEncodeError) as error:
+            raise UsageError(
+                f"{where}: line {number} is no source ({error}).",
+                hint='Each line is {"url": …, "text": …} with optional title and date.',
+            ) from None
+        found.append(source)
+    return tuple(found)
+
+
+def submit(project: Project, slug: str, answer: Answer, services_for: ServicesFor) -> SubmitReport:
+    """Store one answer; commit the batch or phase it completes, and no other.
+
+    Raises:
+        UsageError: unknown or finished task, another text for it, an empty or cut text.
+        CancelledError: the run is cancelled.
+        BusyError: another process holds the run for too long; nothing was stored.
+    """
+    check_task_id(answer.task_id)
+    _check_answer(answer)
+    if project.reader.state_bytes(slug) is None:
+        report = ended_report(project, slug)
+        raise (
+            CancelledError(f"{slug} is cancelled.")
+            if report.status == "cancelled"
+            else (UsageError(f"{slug} is confirmed already; its tasks are finished."))
+        )
+    with Held(project, slug, wait_s=SUBMIT_WAIT_S):
+        snapshot = engine.read_snapshot(project, slug)
+        ended = engine.recover_held(project, snapshot, services_for)
+        if ended is not None:
+            if ended.status == "cancelled":
+                raise CancelledError(f"{slug} is cancelled; the answer was not stored.")
+            raise UsageError(f"{slug} is confirmed already; its tasks are finished.")
+        return _take(project, snapshot, answer, services_for)
+
+
+def _check_answer(answer: Answer) -> None:
+    if answer.failed:
+        return
+    if not answer.text.strip():
+        raise UsageError(
+            "The answer is empty; nothing was stored.", hint="Use --failed REASON if there is none."
+        )
+    if len(answer.text) > MAX_TEXT_CHARS:
+        raise UsageError(f"The answer has over {MAX_TEXT_CHARS} characters; nothing was stored.")
+    if CUT_MARK in answer.text[-2000:]:
+        raise UsageError(
+            "The answer was cut by the host (SUMMARY TRUNCATED); nothing was stored.",
+            hint="Submit the full text from the file that the footer names.",
+        )
+
+
+def _take(
+    project: Project, snapshot: Snapshot, answer: Answer, services_for: ServicesFor
+) -> SubmitReport:
+    slug, state = snapshot.slug, snapshot.state
+    mailbox = Mailbox(project.layout, slug)
+    held = mailbox.get(answer.task_id)
+    open_tasks = _open_tasks(snapshot, services_for)
+    task = next((task for task in open_tasks if task.id == answer.task_id), None)
+    if task is None:
+        if held is not None and held.status == "answered" and held.text == answer.text:
+            return _report(slug, answer, False, state.phase, open_tasks)
+        raise UsageError(
+            f"{slug} has no open task {answer.task_id}"
+            + (": it is finished." if held is not None else "."),
+            hint=f"`omh-research next {slug} --json` lists the open ones.",
+        )
+    _keep_sources(project, slug, task, answer)
+    mailbox.put(_reply(project, task, answer))
+    snapshot = engine.read_snapshot(project, slug)
+    services = services_for(snapshot)
+    try:
+        outcome = PHASES[state.phase](snapshot, services)
+    except AwaitingHost as waiting:
+        return _report(slug, answer, True, state.phase, waiting.tasks)
+    planned = commit.plan(outcome, snapshot)
+    project.writer.execute(planned, engine.guard_of(project, snapshot))
+    status = "active" if planned.state is not None else planned.phase
+    if planned.phase == Phase.BLOCKED:
+        status = "blocked"
+    report = _report(slug, answer, True, planned.phase, ())
+    return msgspec.structs.replace(report, status=status, notes=outcome.notes)
+
+
+def _open_tasks(snapshot: Snapshot, services_for: ServicesFor) -> tuple[Task, ...]:
+    if snapshot.state.phase == Phase.BLOCKED:
+        return ()
+    try:
+        PHASES[snapshot.state.phase](snapshot, services_for(snapshot))
+    except AwaitingHost as waiting:
+        return waiting.tasks
+    return ()
+
+
+def _reply(project: Project, task: Task, answer: Answer) -> Reply:
+    usage = Usage(fetches=len(answer.sources))
+    if answer.failed:
+        return Reply(
+            task_id=task.id,
+            status="failed",
+            reason=" ".join(answer.failed.split())[:500],
+            received_at=project.now(),
+        )
+    return Reply(task_id=task.id, text=answer.text, usage=usage, received_at=project.now())
+
+
+def _keep_sources(project: Project, slug: str, task: Task, answer: Answer) -> None:
+    from omh_research.tools.urls import canonical
+
+    record = Sources(project.layout, slug, canonical)
+    known = {row.canonical_url for row in record.rows() if row.sha256 and row.kind == "fetch"}
+    for source in answer.sources:
+        url = canonical(source.url)
+        if url in known:
+            continue
+        known.add(url)
+        record.record(
+            Fetch(
+                kind="fetch",
+                status="ok",
+                accessed_at=source.accessed_at or project.now(),
+                canonical_url=url,
+                subquestion=task.brief.subtopic,
+                provider="host",
+                charge=1,
+                title=source.title,
+                date=source.date,
+                sha256=record.hold(source.text),
+            )
+        )
+
+
+def _report(
+    slug: str, answer: Answer, stored: bool, phase: str, waiting: tuple[Task, ...]
+) -> SubmitReport:
+    return SubmitReport(
+        slug=slug, task_id=answer.task_id, stored=stored, phase=phase, waiting=len(waiting)
+    )
+
+
+def task_json(task: Task) -> dict[str, object]:
+    """Return a task as `next --json` prints it."""
+    return {
+        "id": task.id,
+        "role": task.role,
+        "goal": task.goal,
+        "context": task.context,
+        "tools": list(task.tools),
+    }
+
+
+def render_tasks(tasks: tuple[Task, ...]) -> str:
+    """Return tasks as text for people."""
+    return "\n\n".join(json.dumps(task_json(task), ensure_ascii=False, indent=1) for task in tasks)

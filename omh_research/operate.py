@@ -1,0 +1,374 @@
+"""What operators do with runs: look, cancel, retry, clear, recover (spec 70-operators O1, O3).
+
+Job: one function a verb. Reading works where nothing can be written. Refuses to advance a run.
+Importers: api.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
+
+from omh_research.documents.names import check_slug
+from omh_research.documents.state import Spent, State
+from omh_research.errors import BusyError, DamagedFileError, NoSuchRunError, OmhError, UsageError
+from omh_research.project import Project
+from omh_research.store import disk, heartbeat, lock
+from omh_research.store.listing import Row, list_runs
+
+
+class RunStatus(Struct, frozen=True, kw_only=True):
+    """One run as `status` shows it.
+
+    `status` is running, interrupted, awaiting, active, blocked, cancelling, confirmed, cancelled
+    or damaged; `heartbeat_age_s` is None without a heartbeat; `report` is relative to the root.
+    """
+
+    slug: str
+    status: str
+    phase: str = ""
+    topic: str = ""
+    delegate: str = ""
+    subtopics_done: int = 0
+    subtopics_total: int = 0
+    batch: int = 0
+    synthesis_attempts: int = 0
+    started_at: str = ""
+    owner_pid: int | None = None
+    owner_host: str = ""
+    heartbeat_age_s: float | None = None
+    deadline: str = ""
+    spent: Spent = Spent()
+    remaining: dict[str, float] = {}
+    last_event: str = ""
+    last_event_at: str = ""
+    blocked_reason: str = ""
+    report: str = ""
+    problem: str = ""
+    next_step: str = ""
+
+
+def status_all(project: Project) -> list[RunStatus]:
+    """Return every run that has a state, by slug."""
+    listing = list_runs(project.layout)
+    return [_from_row(project, row, row.slug in listing.heartbeats,
+                      row.cancel_requested or row.slug in listing.cancels)
+            for row in listing.rows]  # fmt: skip
+
+
+def status_one(project: Project, slug: str) -> RunStatus:
+    """Return one run, an ended one included.
+
+    Raises:
+        NoSuchRunError: cleared, or never there.
+    """
+    check_slug(slug)
+    reader, layout = project.reader, project.layout
+    try:
+        state = reader.state(slug)
+    except DamagedFileError as error:
+        return RunStatus(slug=slug, status="damaged", problem=error.message, next_step=_RECOVER)
+    if state is None:
+        return _ended_status(project, slug)
+    beating = os.path.lexists(layout.heartbeat(slug))
+    cancelling = os.path.lexists(layout.cancel(slug)) or state.cancel_requested
+    row = _row_of(state)
+    shown = _from_row(project, row, beating, cancelling)
+    last = _last_event(project, state.session_id)
+    report = layout.report(slug)
+    return replace(
+        shown,
+        remaining=_remaining(project, slug, state.spent),
+        last_event=last[1],
+        last_event_at=last[0],
+        report=layout.relative(report) if os.path.lexists(report) else "",
+    )
+
+
+_RECOVER = "omh-research recover --move-damaged moves damaged files aside"
+
+
+def _ended_status(project: Project, slug: str) -> RunStatus:
+    end = project.reader.ended(slug)
+    if end not in ("confirmed", "cancelled"):
+        raise NoSuchRunError(
+            f"No run {slug} here{' (it was cleared)' if end == 'cleared' else ''}.",
+            hint="`omh-research status` lists the runs of this root.",
+        )
+    plan = None
+    try:
+        plan = project.reader.plan(slug)
+    except OmhError:
+        plan = None
+    report = project.layout.report(slug)
+    return RunStatus(
+        slug=slug,
+        status=end,
+        phase=end,
+        topic=plan.topic if plan is not None else "",
+        delegate=plan.delegate if plan is not None else "",
+        started_at=plan.started_at if plan is not None else "",
+        subtopics_total=len(plan.subtopics) if plan is not None else 0,
+        subtopics_done=len(plan.subtopics) if plan is not None and end == "confirmed" else 0,
+        report=project.layout.relative(report) if os.path.lexists(report) else "",
+        next_step=f"omh-research show {slug} --report" if end == "confirmed" else "",
+    )
+
+
+def _row_of(state: State) -> Row:
+    return Row(
+        state.slug,
+        state.topic,
+        state.phase,
+        state.delegate,
+        len(state.completed_subtopics),
+        state.subtopic_count,
+        state.batch,
+        state.synthesis_attempts,
+        state.started_at,
+        state.session_id,
+        state.cancel_requested,
+        state.blocked_reason,
+        state.spent,
+    )
+
+
+def _from_row(project: Project, row: Row, beating: bool, cancelling: bool) -> RunStatus:
+    if row.problem:
+        return RunStatus(slug=row.slug, status="damaged", problem=row.problem, next_step=_RECOVER)
+    beat = heartbeat.read_heartbeat(project.layout.heartbeat(row.slug)) if beating else None
+    status = "active"
+    if row.phase == "blocked":
+        status = "blocked"
+    elif row.delegate == "host":
+        status = "awaiting"
+    if beating:
+        status = "running" if _is_running(project, row.slug, beat) else "interrupted"
+    if cancelling:
+        status = "cancelling"
+    return RunStatus(
+        slug=row.slug,
+        status=status,
+        phase=row.phase,
+        topic=row.topic,
+        delegate=row.delegate,
+        subtopics_done=row.done,
+        subtopics_total=row.total,
+        batch=row.batch,
+        synthesis_attempts=row.attempts,
+        started_at=row.started_at,
+        owner_pid=beat.pid if beat is not None else None,
+        owner_host=beat.host if beat is not None else "",
+        heartbeat_age_s=_age(project, beat),
+        deadline=beat.deadline if beat is not None else "",
+        spent=row.spent,
+        blocked_reason=row.blocked_reason,
+        next_step=_next_step(row.slug, status, row.delegate),
+    )
+
+
+def _is_running(project: Project, slug: str, beat: heartbeat.Heartbeat | None) -> bool:
+    if beat is not None and beat.host and beat.host != heartbeat.own_host():
+        age = _age(project, beat)
+        return age is not None and age < beat.lease_s
+    return lock.is_held(project.layout.lock(slug))
+
+
+def _age(project: Project, beat: heartbeat.Heartbeat | None) -> float | None:
+    if beat is None or not beat.beat_at:
+        return None
+    try:
+        beaten = datetime.fromisoformat(beat.beat_at.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return round((project.clock().astimezone(UTC) - beaten).total_seconds(), 1)
+
+
+def _next_step(slug: str, status: str, delegate: str) -> str:
+    if status == "blocked":
+        return f"omh-research show {slug} --verdict; then retry {slug} or clear {slug} --yes"
+    if status == "running":
+        return f"omh-research wait {slug}"
+    if delegate == "host":
+        return f"omh-research next {slug} --json"
+    return f"omh-research step {slug}"
+
+
+def _last_event(project: Project, session_id: str) -> tuple[str, str]:
+    from omh_research.documents.event import parse_line
+
+    if not session_id or not all(char.isalnum() or char == "-" for char in session_id):
+        return "", ""
+    try:
+        tail = disk.read_tail(project.layout.log(session_id), 8192)
+    except OmhError:
+        return "", ""
+    for line in reversed(tail.decode("ascii", "replace").split("\n")):
+        event = parse_line(line)
+        if event is not None:
+            return event.time, event.word
+    return "", ""
+
+
+def _remaining(project: Project, slug: str, spent: Spent) -> dict[str, float]:
+    try:
+        plan = project.reader.caps_plan(slug)
+    except OmhError:
+        return {}
+    caps = plan.get("caps") if plan is not None else None
+    if not isinstance(caps, dict):
+        return {}
+    left: dict[str, float] = {}
+    for name, used in (
+        ("max_fetches", spent.fetches),
+        ("max_model_calls", spent.model_calls),
+        ("max_cost_usd", spent.cost_usd),
+    ):
+        cap = caps.get(name)
+        if isinstance(cap, int | float) and used is not None:
+            left[name] = max(0, cap - used)
+    return left
+
+
+def cancel(project: Project, slug: str, reason: str, by: str = "user") -> RunStatus:
+    """Ask for a cancel; it holds until consumed, whoever is advancing the run (spec E35).
+
+    Raises:
+        NoSuchRunError: no such run. UsageError: it is confirmed already.
+    """
+    check_slug(slug)
+    if project.reader.state_bytes(slug) is None:
+        ended = _ended_status(project, slug)
+        if ended.status == "confirmed":
+            raise UsageError(f"{slug} is confirmed already; there is nothing to cancel.")
+        return ended
+    project.writer.put_cancel(slug, reason, by)
+    try:
+        with lock.held(project.layout.lock(slug), wait_s=0):
+            _note_cancel(project, slug, reason, by)
+    except (BusyError, DamagedFileError):
+        pass  # whoever holds the run sees the marker
+    return status_one(project, slug)
+
+
+def _note_cancel(project: Project, slug: str, reason: str, by: str) -> None:
+    from omh_research.commit import PutState
+
+    state = project.reader.state(slug)
+    if state is None or state.cancel_requested:
+        return
+    asked = replace(
+        state,
+        cancel_requested=True,
+        cancel_reason=reason,
+        cancel_at=project.now(),
+        cancel_requested_by=by,
+        revision=state.revision + 1,
+    )
+    project.writer.put_state(PutState(asked, state))
+
+
+def retry(project: Project, slug: str) -> RunStatus:
+    """Set a blocked run going again where it stopped (spec E14, O5).
+
+    Raises:
+        NoSuchRunError: no such run. UsageError: it is not blocked.
+    """
+    from omh_research import commit
+    from omh_research.engine import Held, guard_of, read_snapshot
+    from omh_research.retrying import retried
+
+    check_slug(slug)
+    if project.reader.state_bytes(slug) is None:
+        ended = _ended_status(project, slug)
+        raise UsageError(f"{slug} is not blocked: it is {ended.status}.")
+    with Held(project, slug):
+        snapshot = read_snapshot(project, slug)
+        outcome = retried(snapshot.state)
+        project.writer.execute(commit.plan(outcome, snapshot), guard_of(project, snapshot))
+    return status_one(project, slug)
+
+
+def clear(project: Project, slug: str) -> None:
+    """Forget a run's state; plan, findings and report stay (spec O3).
+
+    Raises:
+        NoSuchRunError: there is no state to clear.
+    """
+    from omh_research.commit import Log
+    from omh_research.documents import event
+    from omh_research.engine import Held
+
+    check_slug(slug)
+    if not os.path.lexists(project.layout.state(slug)):
+        raise NoSuchRunError(f"No state of {slug} here: nothing was cleared.")
+    with Held(project, slug):
+        session_id = project.reader.session_of(slug)
+        if session_id:
+            cleared = event.make(event.Word.CLEARED, slug, 0)
+            project.writer.log(Log(session_id, (cleared,)))
+        project.writer.clear(slug)
+
+
+def recover(project: Project, *, move_damaged: bool) -> list[dict[str, str]]:
+    """Sweep leftovers of every run; move damaged states aside if asked. One row a finding."""
+    from omh_research.engine import Held
+
+    rows: list[dict[str, str]] = []
+    listing = list_runs(project.layout, use_cache=False)
+    for row in listing.rows:
+        if row.problem:
+            path = project.layout.state(row.slug)
+            if not move_damaged:
+                rows.append({"slug": row.slug, "found": row.problem, "done": ""})
+                continue
+            with Held(project, row.slug):
+                name = project.writer.move_aside(path)
+            rows.append({"slug": row.slug, "found": row.problem, "done": f"moved to {name}"})
+            continue
+        rows += _recover_one(project, row.slug, row.slug in listing.heartbeats)
+    for slug in sorted(listing.orphans):
+        with Held(project, slug):
+            project.writer.sweep_orphans(slug)
+        rows.append({"slug": slug, "found": "leftovers of an ended run", "done": "removed"})
+    return rows
+
+
+def _recover_one(project: Project, slug: str, beating: bool) -> list[dict[str, str]]:
+    from omh_research.engine import Held
+
+    try:
+        with Held(project, slug):  # taking the run sweeps what a crash left
+            pass
+    except BusyError:
+        return [{"slug": slug, "found": "running", "done": ""}]
+    if not beating:
+        return []
+    return [{"slug": slug, "found": "interrupted", "done": "leftovers swept"}]
+
+
+def end_of(project: Project, slug: str) -> str:
+    """Return "confirmed", "blocked" or "cancelled", or "" while the run goes on. One look.
+
+    Raises:
+        NoSuchRunError: no such run.
+    """
+    if project.reader.report_status(slug) == "confirmed":
+        return "confirmed"
+    state = project.reader.state(slug)
+    if state is None:
+        return _ended_status(project, slug).status
+    return "blocked" if state.phase == "blocked" else ""
+
+
+def as_json(status: RunStatus) -> dict[str, object]:
+    """Return a status as the command prints it."""
+    plain: dict[str, object] = to_builtins(status)
+    done, total = plain.pop("subtopics_done"), plain.pop("subtopics_total")
+    plain["subtopics"] = {"done": done, "total": total}
+    pid, host = plain.pop("owner_pid"), plain.pop("owner_host")
+    plain["owner"] = {"pid": pid, "host": host} if pid is not None else None
+    return plain

@@ -1,0 +1,76 @@
+"""Gap check: two branches only (spec E23, seed phase 3).
+
+Job: merge the gaps of all findings; none: on to synthesis; some: one follow-up researcher, then
+on to synthesis. Refuses thresholds, counting and a third branch. Importers: phases.
+"""
+
+from __future__ import annotations
+
+from omh_research.documents import event
+from omh_research.documents.event import Word
+from omh_research.documents.finding import empty_finding, parse_finding
+from omh_research.documents.finding_file import render_finding
+from omh_research.documents.gaps import merge_gaps
+from omh_research.documents.names import FOLLOWUP_STEM
+from omh_research.documents.snapshot import Snapshot
+from omh_research.machine import Trigger
+from omh_research.outcome import Artifact, Outcome, Rows
+from omh_research.phases import goals
+from omh_research.phases.contract import MAX_FAILURES, Services, add_spent
+from omh_research.phases.evidence import evidence_rows
+from omh_research.phases.search import plan_of
+
+
+def gaps_of(snapshot: Snapshot) -> tuple[str, ...]:
+    """Return the merged gaps of all findings but the follow-up's own."""
+    return merge_gaps(
+        parse_finding(finding.text).gaps
+        for finding in snapshot.findings
+        if finding.stem != FOLLOWUP_STEM
+    )
+
+
+def run(snapshot: Snapshot, services: Services) -> Outcome:
+    """Return the outcome of the gap check."""
+    plan = plan_of(snapshot)
+    state = snapshot.state
+    gaps = gaps_of(snapshot)
+    step = state.step + 1
+    complete = event.make(Word.GAP_CHECK_COMPLETE, state.slug, step, gaps=len(gaps))
+    if not gaps:
+        return Outcome(trigger=Trigger.GAPS_CHECKED, events=(complete,))
+    task = goals.followup_task(snapshot, plan, gaps, services.research_tools)
+    replies = services.ask([task])
+    reply = replies[0]
+    failures = dict(state.failures)
+    changes = {"failures": failures, "spent": add_spent(state.spent, replies)}
+    notes = reply.notes
+    text = reply.text
+    events = [complete]
+    if reply.status != "answered":
+        failures["followup"] = failures.get("followup", 0) + 1
+        failed = event.make(
+            Word.DELEGATE_FAILED,
+            state.slug,
+            step,
+            subtopic=FOLLOWUP_STEM,
+            attempt=failures["followup"],
+        )
+        notes = (*notes, f"the follow-up researcher failed: {reply.reason}")
+        if failures["followup"] < MAX_FAILURES:
+            return Outcome(
+                trigger=Trigger.FOLLOWUP_FAILED, events=(failed,), changes=changes, notes=notes
+            )
+        events.insert(0, failed)
+        text = empty_finding(FOLLOWUP_STEM, gaps, [reply.reason])
+    finding = parse_finding(text)
+    rows = evidence_rows(FOLLOWUP_STEM, finding, services.held())
+    rendered = render_finding(FOLLOWUP_STEM, text, finding)
+    return Outcome(
+        trigger=Trigger.GAPS_CHECKED,
+        artifacts=(Artifact("finding", FOLLOWUP_STEM, rendered),),
+        rows=(Rows("evidence_ledger.jsonl", rows),),
+        events=tuple(events),
+        changes=changes,
+        notes=notes,
+    )

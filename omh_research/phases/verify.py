@@ -1,0 +1,171 @@
+"""Verify: the deterministic gate first and always, then the verifier (spec E27-E32).
+
+Job: judge the draft by the gate; only a draft that passes is shown to the verifier; act on the
+verdict by the three-strikes rule. Refuses to let any verdict overrule the gate, and to read a
+verdict that is not one exact line. Importers: phases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from omh_research.documents import event, frontmatter
+from omh_research.documents.event import Event, Word
+from omh_research.documents.snapshot import Snapshot
+from omh_research.documents.task import Reply
+from omh_research.documents.verdict import Verdict, parse_verdict
+from omh_research.machine import MAX_SYNTHESIS_FAILURES, Trigger
+from omh_research.outcome import Artifact, Outcome
+from omh_research.phases import goals
+from omh_research.phases.contract import Services, add_spent
+from omh_research.phases.search import plan_of
+from omh_research.phases.synthesize import draft_body
+from omh_research.tools.gate import GateInput, GateResult, check, render_feedback
+
+MAX_VERDICT_ASKS = 2
+INSUFFICIENT = "insufficient_evidence"
+EXHAUSTED = "retries_exhausted"
+
+
+def gate_input(snapshot: Snapshot, services: Services, body: str) -> GateInput:
+    """Return what the gate judges, from the snapshot and the held texts."""
+    from omh_research.documents.finding import parse_finding
+
+    plan = plan_of(snapshot)
+    return GateInput(
+        topic=plan.topic,
+        subtopics=plan.names,
+        body=body,
+        findings=tuple(
+            (finding.stem, parse_finding(finding.text)) for finding in snapshot.findings
+        ),
+        held=dict(services.held()),
+        leads=services.leads(),
+        require_quotes=services.require_quotes,
+        declared_allowed=not services.keeps_ledger,
+        attempt=snapshot.state.synthesis_attempts,
+        unproven_before=snapshot.state.unproven,
+        language=plan.language,
+    )
+
+
+def run(snapshot: Snapshot, services: Services) -> Outcome:
+    """Return the outcome of one verification."""
+    body = draft_body(snapshot)
+    gate = check(gate_input(snapshot, services, body))
+    if not gate.has_usable_source:
+        return _insufficient(snapshot, gate)
+    if gate.failures:
+        return _failed(snapshot, render_feedback(gate), ("gate",), (), gate)
+    plan = plan_of(snapshot)
+    task = goals.verifier_task(snapshot, plan, body)
+    replies = services.ask([task])
+    reply = replies[0]
+    verdict = parse_verdict(reply.text, shown=task.context)
+    if reply.status != "answered":
+        verdict = Verdict(kind="unreadable", why=reply.reason, text=reply.text)
+    if verdict.kind == "unreadable":
+        return _unreadable(snapshot, verdict, replies, gate)
+    if verdict.kind == "FAIL":
+        return _failed(snapshot, verdict.text, ("verifier",), replies, gate)
+    return _passed(snapshot, services, replies, gate)
+
+
+def _passed(
+    snapshot: Snapshot, services: Services, replies: tuple[Reply, ...], gate: GateResult
+) -> Outcome:
+    state = snapshot.state
+    step = state.step + 1
+    confirmed = frontmatter.set_status(snapshot.report or "", "confirmed")
+    notes = _notes(replies, gate)
+    if not services.can_scope_tools:
+        notes = (*notes, "this delegate cannot scope tools: the verifier was asked not to use any")
+    return Outcome(
+        trigger=Trigger.PASSED,
+        artifacts=(Artifact("report", state.slug, confirmed),),
+        events=(
+            event.make(Word.VERIFY_PASS, state.slug, step),
+            event.make(Word.REPORT_CONFIRMED, state.slug, step),
+        ),
+        notes=notes,
+    )
+
+
+def _failed(
+    snapshot: Snapshot,
+    feedback: str,
+    by: tuple[str, ...],
+    replies: tuple[Reply, ...],
+    gate: GateResult,
+) -> Outcome:
+    """A FAIL of the gate or the verifier: a retry while there are any, else blocked (E30, E31)."""
+    state = snapshot.state
+    step = state.step + 1
+    exhausted = state.synthesis_attempts >= MAX_SYNTHESIS_FAILURES
+    events: list[Event] = [event.make(Word.VERIFY_FAIL, state.slug, step, by=by[0])]
+    changes: dict[str, Any] = {
+        "last_verifier_feedback": feedback,
+        "spent": add_spent(state.spent, replies),
+        "unproven": tuple(dict.fromkeys((*state.unproven, *gate.unproven))),
+    }
+    if exhausted:
+        events.append(event.make(Word.BLOCKED_RETRIES_EXHAUSTED, state.slug, step))
+        changes["blocked_reason"] = EXHAUSTED
+    else:
+        attempt = state.synthesis_attempts + 1
+        events.append(event.make(Word.SYNTHESIS_RETRY, state.slug, step, attempt=attempt))
+    return Outcome(
+        trigger=Trigger.FAILED,
+        events=tuple(events),
+        changes=changes,
+        notes=(*_notes(replies, gate), f"the {by[0]} refused the draft"),
+    )
+
+
+def _unreadable(
+    snapshot: Snapshot, verdict: Verdict, replies: tuple[Reply, ...], gate: GateResult
+) -> Outcome:
+    """Ask again at most twice, then it counts as FAIL: in doubt, fail (E32)."""
+    state = snapshot.state
+    if state.verdict_asks >= MAX_VERDICT_ASKS:
+        feedback = "No verdict could be read in three answers of the verifier.\n" + verdict.text
+        return _failed(snapshot, feedback, ("verifier",), replies, gate)
+    asked = state.verdict_asks + 1
+    return Outcome(
+        trigger=Trigger.VERDICT_UNREADABLE,
+        events=(event.make(Word.VERDICT_UNREADABLE, state.slug, state.step + 1, asks=asked),),
+        changes={"verdict_asks": asked, "spent": add_spent(state.spent, replies)},
+        notes=(*_notes(replies, gate), f"the verdict could not be read: {verdict.why}"),
+    )
+
+
+def _insufficient(snapshot: Snapshot, gate: GateResult) -> Outcome:
+    """No subtopic has a usable source: never confirmed (E28c); the draft lists what was sought."""
+    state = snapshot.state
+    plan = plan_of(snapshot)
+    sought = "\n".join(f"- {query}" for subtopic in plan.subtopics for query in subtopic.queries)
+    feedback = f"No subtopic has a usable source. Sought in vain:\n{sought}"
+    step = state.step + 1
+    artifacts: tuple[Artifact, ...] = ()
+    if snapshot.report is not None and "\n## Sought in vain\n" not in snapshot.report:
+        text = f"{snapshot.report.rstrip()}\n\n## Sought in vain\n\n{sought}\n"
+        artifacts = (Artifact("report", state.slug, text),)
+    return Outcome(
+        trigger=Trigger.STOPPED,
+        artifacts=artifacts,
+        events=(
+            event.make(Word.VERIFY_FAIL, state.slug, step, by="gate"),
+            event.make(Word.BLOCKED, state.slug, step, reason=INSUFFICIENT),
+        ),
+        changes={"last_verifier_feedback": feedback, "blocked_reason": INSUFFICIENT},
+        notes=(*gate.notes, "no subtopic has a usable source"),
+    )
+
+
+def _notes(replies: tuple[Reply, ...], gate: GateResult) -> tuple[str, ...]:
+    notes = [note for reply in replies for note in reply.notes]
+    notes += gate.notes
+    if gate.insufficient_subtopics:
+        names = ", ".join(gate.insufficient_subtopics)
+        notes.append(f"without sufficient sources (recorded, not penalised): {names}")
+    return tuple(dict.fromkeys(notes))

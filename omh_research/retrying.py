@@ -1,0 +1,50 @@
+"""Setting a blocked run going again (spec E14): where to, and what is forgotten.
+
+Job: the Outcome of an operator's retry, by the reason of the block. Refuses a run that is not
+blocked. Importers: operate.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from omh_research.documents import event
+from omh_research.documents.event import Word
+from omh_research.documents.state import State
+from omh_research.errors import UsageError
+from omh_research.machine import Phase, Trigger
+from omh_research.outcome import Outcome
+
+
+def retried(state: State) -> Outcome:
+    """Return the outcome of `retry`: replies get new task ids, counters start anew.
+
+    Exhausted retries go back to synthesis with the last feedback; too little evidence goes back
+    to the search; anything else to the phase that was blocked.
+
+    Raises:
+        UsageError: the run is not blocked.
+    """
+    if state.phase != Phase.BLOCKED:
+        raise UsageError(
+            f"{state.slug} is not blocked: it is in phase {state.phase}.",
+            hint=f"`omh-research step {state.slug}` advances it.",
+        )
+    changes: dict[str, Any] = {
+        "retries": state.retries + 1,
+        "failures": {},
+        "synthesis_attempts": 0,
+        "verdict_asks": 0,
+        "undecided": 0,
+        "unproven": (),
+        "failed_calls": 0,
+        "breaker_open": False,
+    }
+    if state.blocked_reason == "retries_exhausted":
+        changes["blocked_phase"] = Phase.SYNTHESIZE.value
+    elif state.blocked_reason == "insufficient_evidence":
+        changes["blocked_phase"] = Phase.SEARCH.value
+        changes["completed_subtopics"] = ()
+    to = str(changes.get("blocked_phase", state.blocked_phase or Phase.DECOMPOSE.value))
+    logged = event.make(Word.RETRIED, state.slug, state.step + 1, phase=to)
+    return Outcome(trigger=Trigger.RETRIED, events=(logged,), changes=changes)

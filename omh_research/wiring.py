@@ -1,0 +1,179 @@
+"""From a run's options to working parts: the one place that names the concretes.
+
+Job: build the Services of a lap (delegate, desk, mailbox, sources, library) lazily. Refuses to
+decide anything about a run. Importers: api, cli, batch.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+
+from omh_research.delegates.desk import Desk, DeskRules
+from omh_research.delegates.interface import Delegate, Library
+from omh_research.delegates.recorded import LibraryRules, RecordedLibrary, budget_of
+from omh_research.delegates.registry import make
+from omh_research.documents.options import RunOptions
+from omh_research.documents.snapshot import Snapshot
+from omh_research.documents.task import Reply, Task
+from omh_research.errors import PrerequisiteError
+from omh_research.phases.contract import SEARCH_TOOLS, Services
+from omh_research.project import Project
+from omh_research.providers.interface import Reader, SearchProvider
+from omh_research.store.mailbox import Mailbox
+from omh_research.store.sources import Sources
+
+CORPUS_TOOLS = ("corpus_search", "corpus_read")
+NO_WEB = "omh-deep-research requires the `web` toolset (web_search + web_extract); aborting."
+QUOTES_BY_DEFAULT = ("extractive", "llm")
+
+
+class Wiring:
+    """Builds parts for one project; providers are shared by its runs of the same sources."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._sources: dict[tuple[str, ...], tuple[Sequence[SearchProvider], Reader]] = {}
+
+    def role_text(self, name: str) -> str:
+        """Return a role's text: the project's own, else the packaged one (spec D5)."""
+        from omh_research.roles import load_role
+
+        return load_role(name, self._own_role(name)).text
+
+    def _own_role(self, name: str) -> str | None:
+        from omh_research.store import disk
+
+        path = self._project.layout.role(name)
+        if not os.path.lexists(path):
+            return None
+        data = disk.read_bytes(path, max_bytes=256_000)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def delegate(self, name: str, options: RunOptions) -> Delegate:
+        """Return the delegate called `name`, with the run's options for it."""
+        return make(name, options.delegate_options, role_text=self.role_text)
+
+    def check(self, name: str, options: RunOptions) -> None:
+        """Fail fast, before any file is written (spec E36, E42).
+
+        Raises:
+            PrerequisiteError: the delegate needs the web and has none, or a source is missing.
+            UsageError: no such delegate, or its options are wrong.
+        """
+        if name == "host":
+            self._check_host_tools(options)
+        delegate = self.delegate(name, options)
+        for path in (*options.corpus, options.bundle):
+            if path and not os.path.isdir(self.absolute(path)):
+                raise PrerequisiteError(f"There is no folder {path}.", hint="Check the path.")
+        if delegate.needs_library and not (options.corpus or options.bundle):
+            self._check_web()
+
+    def _check_host_tools(self, options: RunOptions) -> None:
+        if options.host_tools is None or options.corpus or options.bundle:
+            return
+        if not set(options.host_tools) & set(SEARCH_TOOLS):
+            raise PrerequisiteError(NO_WEB)
+
+    def _check_web(self) -> None:
+        from omh_research.providers.availability import web_trouble
+
+        trouble = web_trouble(self._project.settings)
+        if trouble:
+            hint = f"({trouble}) Give a folder with --corpus to work without the web."
+            raise PrerequisiteError(NO_WEB, hint=hint)
+
+    def absolute(self, path: str) -> str:
+        """Return a corpus or bundle path as it is opened: relative ones lie in the root."""
+        return os.path.normpath(os.path.join(self._project.layout.root, path))
+
+    def sources_of(self, options: RunOptions) -> tuple[Sequence[SearchProvider], Reader]:
+        """Return the search providers and the reader of a run, made once per process."""
+        key = (options.bundle, *options.corpus)
+        if key not in self._sources:
+            self._sources[key] = self._make_sources(options)
+        return self._sources[key]
+
+    def _make_sources(self, options: RunOptions) -> tuple[Sequence[SearchProvider], Reader]:
+        if options.corpus:
+            from omh_research.providers.folder import open_folders
+
+            folders = [self.absolute(path) for path in options.corpus]
+            folder = open_folders(folders, self._project.layout.cache_dir)
+            return (folder,), folder
+        if options.bundle:
+            from omh_research.providers.bundle import open_bundle
+
+            bundle = open_bundle(self.absolute(options.bundle))
+            return (bundle,), bundle
+        from omh_research.providers.web import open_web
+
+        return open_web(self._project.settings)
+
+    def services(self, snapshot: Snapshot) -> Services:
+        """Return the Services of one lap."""
+        from omh_research.tools.urls import canonical
+
+        state, options = snapshot.state, snapshot.options
+        layout = self._project.layout
+        delegate = self.delegate(state.delegate, options)
+        record = Sources(layout, state.slug, canonical)
+        mailbox = Mailbox(layout, state.slug)
+        rules = LibraryRules(canonical, self._project.now, budget_of(snapshot.caps_plan))
+
+        def library_for(task: Task) -> Library | None:
+            wants = task.role in ("researcher", "planner") and delegate.needs_library
+            if not wants:
+                return None
+            providers, reader = self.sources_of(options)
+            subquestion = task.brief.subtopic or "(plan)"
+            return RecordedLibrary(subquestion, record, providers, reader, rules)
+
+        desk = Desk(delegate, mailbox, library_for, self._desk_rules(snapshot))
+        tools = CORPUS_TOOLS if options.corpus or options.bundle else SEARCH_TOOLS
+        quotes = options.require_quotes
+        return Services(
+            ask=desk.ask,
+            held=record.held,
+            leads=record.leads,
+            plan_without_model=self._plan_without_model,
+            keeps_ledger=bool(getattr(delegate, "keeps_ledger", False)),
+            require_quotes=state.delegate in QUOTES_BY_DEFAULT if quotes is None else quotes,
+            can_scope_tools=delegate.can_scope_tools,
+            research_tools=tools,
+        )
+
+    def _plan_without_model(self, task: Task) -> Reply:
+        from omh_research.delegates.extractive import ExtractiveDelegate
+
+        return ExtractiveDelegate().answer(task, None, lambda: False)
+
+    def _desk_rules(self, snapshot: Snapshot) -> DeskRules:
+        settings, slug = self._project.settings, snapshot.slug
+        own = snapshot.options.task_timeout_s
+        marker = self._project.layout.cancel(slug)
+
+        def is_cancelled() -> bool:
+            if os.path.lexists(marker):
+                return True
+            state = self._project.reader.state(slug)
+            return state is not None and state.cancel_requested
+
+        return DeskRules(
+            now=self._project.now,
+            is_cancelled=is_cancelled,
+            timeout_s=own or settings.task_timeout_s,
+            side_by_side=settings.side_by_side,
+            host_deadline_passed=self._host_is_late(snapshot, own or settings.host_timeout_s),
+        )
+
+    def _host_is_late(self, snapshot: Snapshot, limit_s: float) -> bool:
+        if not limit_s:
+            return False
+        try:
+            handed = datetime.fromisoformat(snapshot.state.meta.written_at.replace("Z", "+00:00"))
+        except ValueError:
+            return False
+        return (self._project.clock() - handed).total_seconds() > limit_s
