@@ -56,7 +56,9 @@ def answer_with_second_pass(ask: Ask, task: Task) -> Reply:
     raw = first
     if not first.text.strip():
         raw = _add(first, ask(replace(task, goal=task.goal + _FREE_TEXT), False))
-    if raw.status != "answered" or has_structure(task.role, raw.text):
+    if raw.status != "answered" or not raw.text.strip():
+        return _noted(replace(raw, status="failed", reason=raw.reason or "empty twice"), FIRED)
+    if has_structure(task.role, raw.text):
         return _noted(raw, FIRED, RECOVERED)
     return _structure(ask, task, raw)
 

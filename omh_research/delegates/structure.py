@@ -9,17 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-_DECORATION = r"^[ \t>#*_\-\d.]*"
-_SOURCES = re.compile(
-    _DECORATION + r"(?:SOURCES|来源|信息来源|参考来源|出典)[ \t*_]*(?:[:：]|$)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_SYNTHESIS = re.compile(
-    _DECORATION + r"(?:SYNTHESIS|综合|综述|总结|統合)[ \t*_]*(?:[:：]|$)",
-    re.IGNORECASE | re.MULTILINE,
-)
+from omh_research.documents.answer_text import unwrap_answer
+from omh_research.documents.labels import FINDING_SECTIONS, match_section, read_label_line
+
 _HEADING = re.compile(r"^#{1,3} +\S", re.MULTILINE)
-_PLAN_NAME = re.compile(r"""^[ \t]*-?[ \t]*\{?["']?name["']?[ \t]*:""", re.MULTILINE)
+_PLAN_NAME = re.compile(r"""(?:^|[\[{,])[ \t\[{-]*["']?name["']?[ \t]*:""", re.MULTILINE)
 
 
 def _is_plan(text: str) -> bool:
@@ -27,7 +21,12 @@ def _is_plan(text: str) -> bool:
 
 
 def _is_finding(text: str) -> bool:
-    return bool(_SOURCES.search(text)) and bool(_SYNTHESIS.search(text))
+    found = set()
+    for line in text.split("\n"):
+        label = read_label_line(line)
+        if label is not None:
+            found.add(match_section(label.label, FINDING_SECTIONS, loose=label.level > 0))
+    return {"sources", "synthesis"} <= found
 
 
 def _is_report(text: str) -> bool:
@@ -47,4 +46,4 @@ RESTRUCTURED_ROLES = frozenset(_SHAPES)
 def has_structure(role: str, text: str) -> bool:
     """Tell whether `text` has the sections of `role`; true for roles without a shape here."""
     shape = _SHAPES.get(role)
-    return True if shape is None else shape(text)
+    return True if shape is None else shape(unwrap_answer(text))

@@ -1,0 +1,159 @@
+"""A model server on loopback that says what a script tells it, with the faults of real ones.
+
+It speaks the OpenAI chat and the Anthropic messages protocol, not streamed. A script is a list of
+steps, used up in order, or a callable that is given the request's body. All requests are kept.
+"""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Step:
+    """One answer: `text` and `calls` (name, arguments as an object or raw text), or a fault."""
+
+    text: str = ""
+    calls: list[tuple[str, Any]] = field(default_factory=list)
+    finish: str = ""
+    status: int = 200
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    cut: bool = False
+    delay_s: float = 0.0
+    tokens: tuple[int, int] | None = (10, 5)
+
+
+def fail(status: int, message: str, **headers: str) -> Step:
+    """Return an HTTP error in the providers' form."""
+    body = {"error": {"message": message, "type": "error", "code": None}, "type": "error"}
+    return Step(
+        status=status, body=body, headers={k.replace("_", "-"): v for k, v in headers.items()}
+    )
+
+
+Brain = Callable[[dict[str, Any]], Step]
+
+
+class LlmServer:
+    """The server; use as a context manager."""
+
+    def __init__(self, script: list[Step] | Brain) -> None:
+        self.script = script
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
+        self._lock = threading.Lock()
+        server = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                step = server._next(self.path, body, dict(self.headers))
+                server._answer(self, step, is_anthropic=self.path.endswith("/messages"))
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+
+    @property
+    def root(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    @property
+    def openai_url(self) -> str:
+        return f"{self.root}/v1"
+
+    def __enter__(self) -> LlmServer:
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def prompt(self, index: int) -> str:
+        """Return all words of one request's messages."""
+        return json.dumps(
+            [self.requests[index].get("system"), self.requests[index]["messages"]],
+            ensure_ascii=False,
+        )
+
+    def _next(self, path: str, body: dict[str, Any], headers: dict[str, str]) -> Step:
+        with self._lock:
+            self.requests.append(body)
+            self.headers.append(headers)
+            self.paths.append(path)
+            if callable(self.script):
+                return self.script(body)
+            if not self.script:
+                return fail(400, "the script is over")
+            return self.script.pop(0)
+
+    def _answer(
+        self, handler: http.server.BaseHTTPRequestHandler, step: Step, *, is_anthropic: bool
+    ) -> None:
+        time.sleep(step.delay_s)
+        body = step.body
+        if body is None:
+            body = _anthropic(step) if is_anthropic else _openai(step)
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        handler.send_response(step.status)
+        handler.send_header("content-type", step.headers.pop("content-type", "application/json"))
+        for name, value in step.headers.items():
+            handler.send_header(name, value)
+        handler.send_header("content-length", str(len(data)))
+        handler.end_headers()
+        handler.wfile.write(data[: len(data) // 2] if step.cut else data)
+        if step.cut:
+            handler.close_connection = True
+
+
+def _openai(step: Step) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": step.text or None}
+    if step.calls:
+        message["tool_calls"] = [
+            {
+                "id": f"call_{n}",
+                "type": "function",
+                "function": {
+                    "name": name,
+                    "arguments": given if isinstance(given, str) else json.dumps(given),
+                },
+            }
+            for n, (name, given) in enumerate(step.calls)
+        ]
+    finish = step.finish or ("tool_calls" if step.calls else "stop")
+    body: dict[str, Any] = {
+        "id": "x", "object": "chat.completion", "created": 1, "model": "scripted",
+        "choices": [{"index": 0, "finish_reason": finish, "message": message}],
+    }  # fmt: skip
+    if step.tokens:
+        read, written = step.tokens
+        body["usage"] = {
+            "prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written,
+        }  # fmt: skip
+    return body
+
+
+def _anthropic(step: Step) -> dict[str, Any]:
+    content: list[dict[str, Any]] = []
+    if step.text:
+        content.append({"type": "text", "text": step.text})
+    for n, (name, given) in enumerate(step.calls):
+        content.append({"type": "tool_use", "id": f"toolu_{n}", "name": name, "input": given})
+    finish = {"length": "max_tokens", "": "tool_use" if step.calls else "end_turn"}
+    read, written = step.tokens or (0, 0)
+    return {
+        "id": "m", "type": "message", "role": "assistant", "model": "scripted",
+        "content": content, "stop_reason": finish.get(step.finish, step.finish),
+        "stop_sequence": None, "usage": {"input_tokens": read, "output_tokens": written},
+    }  # fmt: skip
