@@ -27,7 +27,7 @@ from omh_research.providers.academic.record import (
     seed_result,
 )
 from omh_research.providers.academic.search import fetch
-from omh_research.providers.academic.together import run_together
+from omh_research.providers.together import run_together
 
 if TYPE_CHECKING:
     from omh_research.transport import Transport

@@ -13,7 +13,9 @@ from collections.abc import Mapping
 from xml.etree.ElementTree import Element
 
 from omh_research.errors import ProviderError
-from omh_research.providers.academic.cleaning import (
+from omh_research.providers.academic.record import Filters, ParsedRecords, Record
+from omh_research.providers.academic.xml_reading import parse_xml, text_of
+from omh_research.providers.cleaning import (
     clean_arxiv,
     clean_date,
     clean_doi,
@@ -21,8 +23,6 @@ from omh_research.providers.academic.cleaning import (
     clean_text,
     clean_year,
 )
-from omh_research.providers.academic.record import Filters, ParsedRecords, Record
-from omh_research.providers.academic.xml_reading import parse_xml, text_of
 
 NAME = "arxiv"
 MAX_ROWS = 100

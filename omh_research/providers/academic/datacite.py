@@ -11,7 +11,8 @@ from typing import Any
 from urllib.parse import quote
 
 from omh_research.errors import ProviderError
-from omh_research.providers.academic.cleaning import (
+from omh_research.providers.academic.record import Filters, ParsedRecords, Record
+from omh_research.providers.cleaning import (
     arxiv_of_doi,
     clean_date,
     clean_doi,
@@ -23,7 +24,6 @@ from omh_research.providers.academic.cleaning import (
     json_body,
     mapping,
 )
-from omh_research.providers.academic.record import Filters, ParsedRecords, Record
 
 NAME = "datacite"
 MAX_ROWS = 100

@@ -19,10 +19,10 @@ from msgspec import Struct
 from omh_research.errors import ProviderError
 from omh_research.network.exhaustion import utc_now
 from omh_research.providers.academic import crossref, datacite, openalex, pubmed
-from omh_research.providers.academic.asking import Question
-from omh_research.providers.academic.cleaning import clean_doi
 from omh_research.providers.academic.record import ParsedRecords, Record
-from omh_research.providers.academic.together import run_together
+from omh_research.providers.asking import Question
+from omh_research.providers.cleaning import clean_doi
+from omh_research.providers.together import run_together
 
 if TYPE_CHECKING:
     from omh_research.transport import Transport

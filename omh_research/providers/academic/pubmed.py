@@ -13,7 +13,9 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from omh_research.errors import ProviderError
-from omh_research.providers.academic.cleaning import (
+from omh_research.providers.academic.record import Filters, ParsedRecords, Record
+from omh_research.providers.academic.xml_reading import parse_xml, text_of
+from omh_research.providers.cleaning import (
     clean_doi,
     clean_names,
     clean_pmid,
@@ -24,8 +26,6 @@ from omh_research.providers.academic.cleaning import (
     json_body,
     mapping,
 )
-from omh_research.providers.academic.record import Filters, ParsedRecords, Record
-from omh_research.providers.academic.xml_reading import parse_xml, text_of
 
 NAME = "pubmed"
 MAX_ROWS = 100

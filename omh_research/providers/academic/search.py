@@ -22,7 +22,6 @@ from omh_research.providers.academic import (
     pubmed,
     semanticscholar,
 )
-from omh_research.providers.academic.asking import ExhaustedError, Question
 from omh_research.providers.academic.record import (
     NO_FILTERS,
     Filters,
@@ -30,6 +29,7 @@ from omh_research.providers.academic.record import (
     ProviderAnswer,
     Record,
 )
+from omh_research.providers.asking import ExhaustedError, Question
 
 if TYPE_CHECKING:
     from omh_research.transport import Transport

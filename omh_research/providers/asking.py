@@ -1,8 +1,8 @@
-"""One request to one scholarly provider, with its failures named.
+"""One request to one provider, with its failures named.
 
 Job: skip a provider that is exhausted, send the request through the door, and turn everything
 that is no answer into a typed failure (spec T7b, T7c). Refuses to parse records. Importers:
-providers.academic.
+providers.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from omh_research.errors import ProviderError
 from omh_research.network.backoff import parse_retry_after
 from omh_research.network.exhaustion import exhausted_until, mark_exhausted, utc_now
 from omh_research.network.redaction import redact_text
-from omh_research.providers.academic.endpoints import base_url, host_list
+from omh_research.providers.endpoints import base_url, host_list
 
 if TYPE_CHECKING:
     from omh_research.network.errand import Response
@@ -53,13 +53,14 @@ class Question:
         *,
         headers: Mapping[str, str] | None = None,
         environ: Mapping[str, str] | None = None,
+        base: str | None = None,
     ) -> None:
         self._provider = provider
         self._transport = transport
         self._deadline = time.monotonic() + timeout_s
         self._headers = dict(headers or {})
         self._environ = os.environ if environ is None else environ
-        self._base = base_url(provider, self._environ)
+        self._base = base or base_url(provider, self._environ)
 
     def send(self, path: str, params: Mapping[str, str], *, accept: str) -> Response:
         """Return the response, whatever its status, unless the provider is throttling us.
@@ -68,12 +69,11 @@ class Question:
         (`TransportError`) when no response can be had.
         """
         self._check_exhausted()
-        left = self._deadline - time.monotonic()
         query = f"?{urlencode(params)}" if params else ""
         response = self._transport.get(
             f"{self._base}{path}{query}",
             headers=self._headers,
-            timeout_s=max(left, 0.05),
+            timeout_s=self._left_s(),
             max_bytes=MAX_BYTES,
             allowed_hosts=host_list(self._base),
             accept=accept,
@@ -82,11 +82,31 @@ class Question:
             self._note_throttling(response)
         return response
 
+    def _left_s(self) -> float:
+        return max(self._deadline - time.monotonic(), 0.05)
+
     def answer(self, path: str, params: Mapping[str, str], *, accept: str) -> bytes:
         """Return the body of a good answer (200); raises `ProviderError` for any other status."""
         response = self.send(path, params, accept=accept)
         if response.status != 200:
             raise ProviderError(self._refusal(response, params))
+        return response.body
+
+    def answer_to_post(self, path: str, payload: Mapping[str, Any]) -> bytes:
+        """Return the body of a good answer to `payload` posted as JSON; raises like `answer`."""
+        self._check_exhausted()
+        response = self._transport.post_json(
+            f"{self._base}{path}",
+            payload,
+            headers=self._headers,
+            timeout_s=self._left_s(),
+            max_bytes=MAX_BYTES,
+            allowed_hosts=host_list(self._base),
+        )
+        if response.status in _THROTTLED:
+            self._note_throttling(response)
+        if response.status != 200:
+            raise ProviderError(self._refusal(response, {}))
         return response.body
 
     def _check_exhausted(self) -> None:

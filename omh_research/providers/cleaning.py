@@ -1,8 +1,8 @@
-"""Small pure cleaners shared by the academic parsers.
+"""Small pure cleaners shared by the providers' parsers.
 
 Job: text without markup, canonical identifiers, ISO dates, JSON bodies that are what was due.
 Refuses to guess: what cannot be read is None, and a body of another kind is an error, never an
-empty answer (spec T7c). Importers: providers.academic.
+empty answer (spec T7c). Importers: providers.
 """
 
 from __future__ import annotations
@@ -156,13 +156,19 @@ def json_body(body: bytes | str | Mapping[str, Any] | list[Any], provider: str) 
     """
     if not isinstance(body, bytes | str):
         return body
-    text = body.decode("utf-8-sig", errors="replace") if isinstance(body, bytes) else body
+    text = _json_text(body) if isinstance(body, bytes) else body
     if text.lstrip()[:1] == "<":
         raise ProviderError(f"{provider} answered with a page where JSON was due.")
     try:
-        return json.loads(text)
+        # Not strict: some answers hold raw control characters inside strings.
+        return json.loads(text, strict=False)
     except (ValueError, RecursionError):
         raise ProviderError(f"{provider} answered with something that is no JSON.") from None
+
+
+def _json_text(body: bytes) -> str:
+    """Decode JSON bytes: UTF-8 by the standard, UTF-16 or UTF-32 where a BOM or NULs show it."""
+    return body.decode(json.detect_encoding(body), errors="replace")
 
 
 def is_empty_entry(entry: object) -> bool:
