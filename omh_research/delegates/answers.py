@@ -78,15 +78,17 @@ def check_answer(answer: Answer) -> Answer:
     return answer
 
 
-def read_usage_report(data: bytes) -> Usage:
-    """Return the usage in a Hermes usage file; raise `DelegateError` if it reports a failure."""
+def read_usage_report(data: bytes, said: str) -> Usage:
+    """Return the usage in a Hermes usage file; raise `DelegateError` if it reports a failure.
+
+    `said` is what the program printed: after a failure that is the reason, not an answer.
+    """
     report = _parse(data.decode("utf-8", "replace"))
     if not isinstance(report, dict):
         return Usage(model_calls=1)
     if report.get("failed"):
-        raise DelegateError(
-            f"The program reports a failure: {report.get('failure') or 'no reason'}"
-        )
+        reason = report.get("failure") or clean_terminal_text(said).strip()[-300:] or "no reason"
+        raise DelegateError(f"The program reports a failure: {reason}")
     known = report.get("cost_status") not in (None, "unknown")
     return Usage(
         model_calls=_count(report.get("api_calls"), 1),

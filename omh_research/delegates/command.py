@@ -101,7 +101,10 @@ class CommandDelegate:
     def _read(self, folder: Path, ended: Ended) -> Answer:
         usage_file = folder / USAGE_FILE
         # First the usage: a failure it reports explains an empty answer.
-        usage = read_usage_report(usage_file.read_bytes()) if usage_file.is_file() else None
+        usage = None
+        if usage_file.is_file():
+            said = redact(ended.stdout, os.environ)
+            usage = read_usage_report(usage_file.read_bytes(), said)
         answer_file = folder / ANSWER_FILE
         if answer_file.is_file():
             text = answer_file.read_bytes()[: self._options.max_bytes].decode("utf-8", "replace")

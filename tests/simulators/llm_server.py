@@ -1,7 +1,8 @@
 """A model server on loopback that says what a script tells it, with the faults of real ones.
 
-It speaks the OpenAI chat and the Anthropic messages protocol, not streamed. A script is a list of
-steps, used up in order, or a callable that is given the request's body. All requests are kept.
+It speaks the OpenAI chat and the Anthropic messages protocol, streamed if asked to be. A script is
+a list of steps, used up in order, or a callable that is given the request's body. All requests
+are kept.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class LlmServer:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 step = server._next(self.path, body, dict(self.headers))
-                server._answer(self, step, is_anthropic=self.path.endswith("/messages"))
+                is_anthropic = "/messages" in self.path
+                server._answer(self, step, is_anthropic, bool(body.get("stream")))
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -99,22 +101,63 @@ class LlmServer:
             return self.script.pop(0)
 
     def _answer(
-        self, handler: http.server.BaseHTTPRequestHandler, step: Step, *, is_anthropic: bool
+        self,
+        handler: http.server.BaseHTTPRequestHandler,
+        step: Step,
+        is_anthropic: bool,
+        is_streamed: bool,
     ) -> None:
         time.sleep(step.delay_s)
-        body = step.body
+        body, kind = step.body, "application/json"
         if body is None:
             body = _anthropic(step) if is_anthropic else _openai(step)
+            if is_streamed:
+                body = _anthropic_events(body) if is_anthropic else _openai_events(body)
+                kind = "text/event-stream"
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        headers = {"content-type": kind, "content-length": str(len(data)), **step.headers}
         handler.send_response(step.status)
-        handler.send_header("content-type", step.headers.pop("content-type", "application/json"))
-        for name, value in step.headers.items():
+        for name, value in headers.items():
             handler.send_header(name, value)
-        handler.send_header("content-length", str(len(data)))
         handler.end_headers()
         handler.wfile.write(data[: len(data) // 2] if step.cut else data)
         if step.cut:
             handler.close_connection = True
+
+
+def _openai_events(body: dict[str, Any]) -> bytes:
+    choice = body["choices"][0]
+    delta = dict(choice["message"])
+    for index, call in enumerate(delta.get("tool_calls", [])):
+        call["index"] = index
+    head = {key: body[key] for key in ("id", "created", "model")}
+    head["object"] = "chat.completion.chunk"
+    chunks = [
+        {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+        {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]},
+        {**head, "choices": [], "usage": body.get("usage")},
+    ]
+    lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
+    return "".join([*lines, "data: [DONE]\n\n"]).encode()
+
+
+def _anthropic_events(body: dict[str, Any]) -> bytes:
+    start = {**body, "content": [], "stop_reason": None}
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": start}]
+    for index, block in enumerate(body["content"]):
+        if block["type"] == "text":
+            empty = {"type": "text", "text": ""}
+            delta = {"type": "text_delta", "text": block["text"]}
+        else:
+            empty = {**block, "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+        events.append({"type": "content_block_start", "index": index, "content_block": empty})
+        events.append({"type": "content_block_delta", "index": index, "delta": delta})
+        events.append({"type": "content_block_stop", "index": index})
+    end = {"stop_reason": body["stop_reason"], "stop_sequence": None}
+    events.append({"type": "message_delta", "delta": end, "usage": body["usage"]})
+    events.append({"type": "message_stop"})
+    return "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events).encode()
 
 
 def _openai(step: Step) -> dict[str, Any]:

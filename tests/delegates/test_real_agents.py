@@ -1,0 +1,79 @@
+"""Real agent programs against a scripted model server (85-hosts section 4).
+
+Skipped, each by name, where a program is not installed: put it on PATH, or name it in
+OMH_TEST_HERMES or OMH_TEST_CLAUDE.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from simulators.llm_server import LlmServer, Step
+
+from omh_research.delegates.registry import make
+from omh_research.documents.task import Reply
+from omh_research.errors import DelegateError
+
+from .tasks import WEB, a_task, never
+
+
+def find(program: str) -> Path:
+    found = os.environ.get(f"OMH_TEST_{program.upper()}") or shutil.which(program)
+    if not found:
+        pytest.skip(f"the agent program {program} is not installed")
+    return Path(found)
+
+
+def run(
+    program: str, made: LlmServer, home: Path, monkeypatch: pytest.MonkeyPatch, tools: Any
+) -> Reply:
+    monkeypatch.setenv("PATH", f"{find(program).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("HOME", str(home))
+    if program == "hermes":
+        monkeypatch.setenv("HERMES_HOME", str(home))
+        (home / "config.yaml").write_text(
+            f'model: {{provider: custom, base_url: "{made.openai_url}", default: "scripted", '
+            "context_length: 65536}\n"
+        )
+    else:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", made.root)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+        monkeypatch.setenv("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+    task = a_task("research-verifier", goal="Judge it: VERDICT.", tools=tools)
+    return make("command", {"preset": program, "timeout_s": 120}).answer(task, None, never)
+
+
+@pytest.mark.parametrize("program", ["hermes", "claude"])
+def test_a_closed_role_offers_the_model_no_tool_and_the_answer_arrives(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D3: read-only roles get read-only arguments, as the program itself understands them."""
+    with LlmServer(lambda _: Step("VERDICT: PASS")) as made:
+        reply = run(program, made, tmp_path, monkeypatch, ())
+    assert reply.text.strip() == "VERDICT: PASS"
+    assert all(not body.get("tools") for body in made.requests)
+    assert "Judge it: VERDICT." in made.prompt(0) and "plan: rivers" in made.prompt(0)
+    assert reply.usage.input_tokens == 10 and reply.usage.output_tokens == 5
+
+
+def test_claude_offers_a_browsing_role_the_web_and_nothing_that_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LlmServer(lambda _: Step("VERDICT: PASS")) as made:
+        run("claude", made, tmp_path, monkeypatch, WEB)
+    names = {tool["name"] for body in made.requests for tool in body.get("tools", [])}
+    assert {"WebFetch", "WebSearch"} <= names
+    assert not names & {"Bash", "Write", "Edit", "Read", "NotebookEdit", "Task"}
+
+
+@pytest.mark.parametrize("program", ["hermes"])
+def test_a_model_that_cannot_be_reached_is_a_failure_not_an_answer(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusal = Step(status=401, body={"error": {"message": "bad key"}})
+    with LlmServer(lambda _: refusal) as made, pytest.raises(DelegateError):
+        run(program, made, tmp_path, monkeypatch, ())
