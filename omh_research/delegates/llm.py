@@ -42,6 +42,8 @@ class LlmDelegate:
     name = "llm"
     needs_library = True
     can_scope_tools = True
+    # All it reads goes through its Library: nothing else can be cited.
+    keeps_ledger = True
 
     def __init__(
         self,

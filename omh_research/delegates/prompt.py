@@ -15,10 +15,10 @@ import re
 
 from msgspec import Struct
 
+from omh_research import roles
 from omh_research.delegates.registry import RoleText
 from omh_research.documents.task import Task
 
-_ROLE_MARKER = re.compile(r"\[omh-role\s*:", re.IGNORECASE)
 # Words by which chat templates mark who speaks: data must not be able to change the speaker.
 _TEMPLATE_TOKENS = re.compile(r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>")
 
@@ -75,5 +75,4 @@ def enclose(title: str, text: str, seed: str) -> str:
 
 def defuse(text: str) -> str:
     """Return `text` without role markers and chat-template tokens that could act (spec D5)."""
-    text = _ROLE_MARKER.sub("[omh-role (quoted):", text)
-    return _TEMPLATE_TOKENS.sub(lambda match: match.group().replace("|", "¦"), text)
+    return _TEMPLATE_TOKENS.sub(lambda match: match.group().replace("|", "¦"), roles.defuse(text))
