@@ -19,7 +19,10 @@ STATE_VERSION = 1
 SCHEMA_VERSION = 1
 WRITTEN_BY = "omh_research"
 MAX_STATE_BYTES = 1_000_000
+MAX_DEPTH = 64
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+SESSION = re.compile(r"[A-Za-z0-9-]{0,64}")
+"""A session id names the log file: nothing in it may lead out of the folder."""
 PHASES = ("decompose", "search", "gap_check", "synthesize", "verify", "blocked")
 
 
@@ -108,6 +111,29 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{text[:20]} is out of range")
+    return number
+
+
+def _check_depth(value: object) -> None:
+    """Refuse nesting that could be read but not written again (the writer recurses)."""
+    level: list[object] = [value]
+    for _ in range(MAX_DEPTH):
+        inner: list[object] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner += item.values()
+            elif isinstance(item, list):
+                inner += item
+        if not inner:
+            return
+        level = inner
+    raise ValueError(f"nested deeper than {MAX_DEPTH}")
+
+
 def load_json_object(
     data: bytes, *, where: str, max_bytes: int = MAX_STATE_BYTES
 ) -> dict[str, Any]:
@@ -120,8 +146,12 @@ def load_json_object(
         raise DamagedFileError(f"{where}: larger than {max_bytes} bytes.")
     try:
         value = json.loads(
-            data.decode("utf-8"), object_pairs_hook=_no_duplicates, parse_constant=_no_constant
+            data.decode("utf-8"),
+            object_pairs_hook=_no_duplicates,
+            parse_constant=_no_constant,
+            parse_float=_finite,
         )
+        _check_depth(value)
         if b"\\ud" in data.lower():
             json.dumps(value, ensure_ascii=False).encode("utf-8")  # refuses a lone surrogate
     except (ValueError, RecursionError) as error:
@@ -178,6 +208,8 @@ def _check(state: State, where: str, slug: str) -> None:
         raise DamagedFileError(f"{where}: slug {state.slug[:90]!r} is not a slug.")
     if slug and state.slug != slug:
         raise DamagedFileError(f"{where}: holds the slug {state.slug!r}, not {slug!r}.")
+    if not SESSION.fullmatch(state.session_id):
+        raise DamagedFileError(f"{where}: session_id {state.session_id[:70]!r} is no session id.")
     if state.phase not in PHASES:
         raise DamagedFileError(f"{where}: phase {state.phase!r} is not one of {', '.join(PHASES)}.")
     counts = (state.synthesis_attempts, state.revision, state.step, state.batch)
