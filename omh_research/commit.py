@@ -24,7 +24,7 @@ class PutFiles(Struct, frozen=True):
 
 
 class PutRows(Struct, frozen=True):
-    """Append to a ledger those lines it does not hold yet."""
+    """Append to a ledger those lines it does not hold yet; create it if it is not there."""
 
     name: str
     lines: tuple[str, ...]
@@ -76,7 +76,7 @@ def plan(outcome: Outcome, snapshot: Snapshot) -> Commit:
         return _confirmation(outcome, snapshot)
     if outcome.artifacts:
         ops.append(PutFiles(outcome.artifacts))
-    ops += [PutRows(rows.name, rows.lines) for rows in outcome.rows if rows.lines]
+    ops += [PutRows(rows.name, rows.lines) for rows in outcome.rows]
     if outcome.events:
         ops.append(Log(state.session_id, outcome.events))
     if outcome.trigger is Trigger.CANCELLED:
@@ -90,7 +90,7 @@ def _confirmation(outcome: Outcome, snapshot: Snapshot) -> Commit:
     """VERIFY_PASS; the seal; (1) report confirmed; (2) REPORT_CONFIRMED; (3) clear (spec E29)."""
     report = outcome.artifacts[-1]
     session = snapshot.state.session_id
-    ops: list[Op] = [PutRows(rows.name, rows.lines) for rows in outcome.rows if rows.lines]
+    ops: list[Op] = [PutRows(rows.name, rows.lines) for rows in outcome.rows]
     if outcome.artifacts[:-1]:
         ops.append(PutFiles(outcome.artifacts[:-1]))
     ops += [

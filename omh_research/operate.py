@@ -13,11 +13,11 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from omh_research.documents.names import check_slug
-from omh_research.documents.state import Spent, State
+from omh_research.documents.state import Spent
 from omh_research.errors import BusyError, DamagedFileError, NoSuchRunError, OmhError, UsageError
 from omh_research.project import Project
 from omh_research.store import disk, heartbeat, lock
-from omh_research.store.listing import Row, list_runs
+from omh_research.store.listing import Row, list_runs, row_of
 
 
 class RunStatus(Struct, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ def status_one(project: Project, slug: str) -> RunStatus:
         return _ended_status(project, slug)
     beating = os.path.lexists(layout.heartbeat(slug))
     cancelling = os.path.lexists(layout.cancel(slug)) or state.cancel_requested
-    row = _row_of(state)
+    row = row_of(state)
     shown = _from_row(project, row, beating, cancelling)
     last = _last_event(project, state.session_id)
     report = layout.report(slug)
@@ -115,24 +115,6 @@ def _ended_status(project: Project, slug: str) -> RunStatus:
         subtopics_done=len(plan.subtopics) if plan is not None and end == "confirmed" else 0,
         report=project.layout.relative(report) if os.path.lexists(report) else "",
         next_step=f"omh-research show {slug} --report" if end == "confirmed" else "",
-    )
-
-
-def _row_of(state: State) -> Row:
-    return Row(
-        state.slug,
-        state.topic,
-        state.phase,
-        state.delegate,
-        len(state.completed_subtopics),
-        state.subtopic_count,
-        state.batch,
-        state.synthesis_attempts,
-        state.started_at,
-        state.session_id,
-        state.cancel_requested,
-        state.blocked_reason,
-        state.spent,
     )
 
 
@@ -206,7 +188,7 @@ def _last_event(project: Project, session_id: str) -> tuple[str, str]:
         tail = disk.read_tail(project.layout.log(session_id), 8192)
     except OmhError:
         return "", ""
-    for line in reversed(tail.decode("ascii", "replace").split("\n")):
+    for line in reversed(tail.decode("ascii", "replace").split("\n")[:-1]):
         event = parse_line(line)
         if event is not None:
             return event.time, event.word

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from omh_research import __version__
 from omh_research.settings import Settings
 from omh_research.store.layout import Layout
 from omh_research.store.reader import Reader
-from omh_research.store.writer import Writer
+
+if TYPE_CHECKING:
+    from omh_research.store.writer import Writer
 
 
 def utc_now() -> datetime:
@@ -42,7 +46,13 @@ class Project:
         self.clock, self.rand = clock, rand
         self.layout = Layout(settings.root)
         self.reader = Reader(self.layout)
-        self.writer = Writer(self.layout, self.reader, self.now, __version__)
+
+    @cached_property
+    def writer(self) -> Writer:
+        """The only writer of this root; reading commands never import it."""
+        from omh_research.store.writer import Writer
+
+        return Writer(self.layout, self.reader, self.now, __version__)
 
     def now(self) -> str:
         """Return the time as ISO-8601 UTC with Z and whole seconds."""

@@ -36,7 +36,6 @@ def retried(state: State) -> Outcome:
         "synthesis_attempts": 0,
         "verdict_asks": 0,
         "undecided": 0,
-        "unproven": (),
         "failed_calls": 0,
         "breaker_open": False,
     }

@@ -28,6 +28,7 @@ from omh_research.store import lock
 from omh_research.store.listing import Row, list_runs
 
 MAX_TOPIC_CHARS = 4_000
+MAX_NEAR = 500
 START_LOCK = "_start"
 START_WAIT_S = 30.0
 IF_CONFIRMED = ("refresh", "view", "cancel")
@@ -164,9 +165,11 @@ def _match(rows: tuple[Row, ...], topic: str) -> Row | None:
 
 
 def _near(rows: tuple[Row, ...], topic: str) -> tuple[str, ...]:
-    from omh_research.tools.similarity import jaccard
+    from omh_research.tools.similarity import is_near_duplicate
 
-    near = [row for row in rows if not row.problem and jaccard(row.topic, topic) >= 0.8]
+    near = [
+        row for row in rows[:MAX_NEAR] if not row.problem and is_near_duplicate(row.topic, topic)
+    ]
     return tuple(f"a run on a similar topic is active: {row.slug} ({row.topic})" for row in near)
 
 

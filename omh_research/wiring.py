@@ -139,7 +139,7 @@ class Wiring:
             held=record.held,
             leads=record.leads,
             plan_without_model=self._plan_without_model,
-            keeps_ledger=bool(getattr(delegate, "keeps_ledger", False)),
+            keeps_ledger=bool(getattr(delegate, "keeps_ledger", delegate.name == "llm")),
             require_quotes=state.delegate in QUOTES_BY_DEFAULT if quotes is None else quotes,
             can_scope_tools=delegate.can_scope_tools,
             research_tools=tools,

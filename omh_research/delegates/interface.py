@@ -39,7 +39,12 @@ class Library(Protocol):
 
 
 class Delegate(Protocol):
-    """Answers tasks. Stateless between calls; safe to call from several threads at once."""
+    """Answers tasks. Stateless between calls; safe to call from several threads at once.
+
+    Two more facts may be stated as class attributes: `keeps_ledger` (True: every text it reads
+    comes through its Library, so nothing merely declared may be cited; default False) and
+    `side_by_side` (how many tasks of a batch to run at once; default 3).
+    """
 
     name: str
     needs_library: bool

@@ -52,9 +52,8 @@ class State(Struct, frozen=True, kw_only=True):
     `completed_subtopics` holds names exactly as in the plan. `failures` counts failed answers by
     task key (findings stem, "planner", "followup", "report"). `step` numbers commits and stamps
     events; `revision` grows with every write. `options` is the run's `RunOptions` as a mapping.
-    `retries` counts operator
-    retries (they make new task ids). `verdict_asks` counts unreadable verdicts for the current draft; `unproven` holds the claims
-    the gate has already asked to prove once (E30).
+    `retries` counts operator retries (they make new task ids). `verdict_asks` counts unreadable
+    verdicts for the current draft.
     """
 
     meta: Meta = msgspec.field(name="_meta", default=Meta())
@@ -83,7 +82,6 @@ class State(Struct, frozen=True, kw_only=True):
     undecided: int = 0
     iteration: int = 0
     retries: int = 0
-    unproven: tuple[str, ...] = ()
     failed_calls: int = 0
     breaker_open: bool = False
     spent: Spent = Spent()
@@ -95,8 +93,8 @@ class State(Struct, frozen=True, kw_only=True):
 _KNOWN = frozenset(field.encode_name for field in msgspec.structs.fields(State)) - {"unknown"}
 _CANCEL = ("cancel_requested", "cancel_reason", "cancel_at", "cancel_requested_by")
 _OWN_DEFAULTS = (
-    "batch", "failures", "verdict_asks", "undecided", "iteration", "retries", "unproven", "failed_calls",
-    "breaker_open", "blocked_reason", "blocked_phase",
+    "batch", "failures", "verdict_asks", "undecided", "iteration", "retries",
+    "failed_calls", "breaker_open", "blocked_reason", "blocked_phase",
 )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.task import Reply
 from omh_research.errors import PlanError
 from omh_research.machine import Trigger
-from omh_research.outcome import Artifact, Outcome
+from omh_research.outcome import Artifact, Outcome, Rows
 from omh_research.phases import goals
 from omh_research.phases.contract import MAX_FAILURES, Services, add_spent, language_of
 from omh_research.tools import caps
@@ -75,11 +75,13 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
     failed = snapshot.state.failures.get("planner", 0)
     trouble = snapshot.state.last_verifier_feedback or ""
     task = goals.planner_task(snapshot, language, trouble)
+    replies: tuple[Reply, ...]
+    note: tuple[str, ...] = ()
     if failed >= MAX_FAILURES:
-        replies: tuple[Reply, ...] = (services.plan_without_model(task),)
+        replies = (services.plan_without_model(task),)
         note = ("the planner's answers could not be used; the model-free planner made the plan",)
     else:
-        replies, note = services.ask([task]), ()
+        replies = services.ask([task])
     reply = replies[0]
     try:
         if reply.status != "answered":
@@ -130,7 +132,7 @@ def _planned(
         language=language,
         options=options.public(run_options),
     )
-    artifacts = (
+    artifacts: tuple[Artifact, ...] = (
         Artifact("plan", state.slug, plan_file.render_plan(plan)),
         Artifact("evidence", CAPS_PLAN, render_json(settled.caps_plan)),
     )
@@ -145,6 +147,7 @@ def _planned(
     return Outcome(
         trigger=Trigger.PLANNED,
         artifacts=artifacts,
+        rows=(Rows("fetch_ledger.jsonl", ()), Rows("evidence_ledger.jsonl", ())),
         events=tuple(events),
         changes={
             "subtopic_count": len(settled.subtopics),

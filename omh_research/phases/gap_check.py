@@ -69,7 +69,7 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
     return Outcome(
         trigger=Trigger.GAPS_CHECKED,
         artifacts=(Artifact("finding", FOLLOWUP_STEM, rendered),),
-        rows=(Rows("evidence_ledger.jsonl", rows),),
+        rows=(Rows("evidence_ledger.jsonl", rows),) if rows else (),
         events=tuple(events),
         changes=changes,
         notes=notes,

@@ -96,7 +96,7 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
     return Outcome(
         trigger=Trigger.ALL_FOUND if finished else Trigger.BATCH_DONE,
         artifacts=artifacts,
-        rows=(rows,),
+        rows=(rows,) if rows.lines else (),
         events=tuple(events),
         changes={
             "completed_subtopics": completed,
@@ -150,5 +150,8 @@ def salvage(snapshot: Snapshot, services: Services, replies: list[Reply | None])
     state = snapshot.state
     cancelled = event.make(Word.CANCELLED, state.slug, state.step + 1)
     return Outcome(
-        trigger=Trigger.CANCELLED, artifacts=artifacts, rows=(rows,), events=(cancelled,)
+        trigger=Trigger.CANCELLED,
+        artifacts=artifacts,
+        rows=(rows,) if rows.lines else (),
+        events=(cancelled,),
     )

@@ -32,20 +32,20 @@ def gate_input(snapshot: Snapshot, services: Services, body: str) -> GateInput:
     from omh_research.documents.finding import parse_finding
 
     plan = plan_of(snapshot)
+    state = snapshot.state
     return GateInput(
         topic=plan.topic,
         subtopics=plan.names,
-        body=body,
+        report=body,
         findings=tuple(
             (finding.stem, parse_finding(finding.text)) for finding in snapshot.findings
         ),
-        held=dict(services.held()),
+        held=tuple(services.held().values()),
         leads=services.leads(),
         require_quotes=services.require_quotes,
         declared_allowed=not services.keeps_ledger,
-        attempt=snapshot.state.synthesis_attempts,
-        unproven_before=snapshot.state.unproven,
-        language=plan.language,
+        previous_feedback=(state.last_verifier_feedback or "") if state.synthesis_attempts else "",
+        needs_two_sources=snapshot.options.rounds > 1,
     )
 
 
@@ -106,7 +106,6 @@ def _failed(
     changes: dict[str, Any] = {
         "last_verifier_feedback": feedback,
         "spent": add_spent(state.spent, replies),
-        "unproven": tuple(dict.fromkeys((*state.unproven, *gate.unproven))),
     }
     if exhausted:
         events.append(event.make(Word.BLOCKED_RETRIES_EXHAUSTED, state.slug, step))

@@ -21,6 +21,7 @@ MAX_FILE_BYTES = 64_000_000
 STATE_MODE = 0o600
 DURABLE_MODE = 0o644
 TEMP_SUFFIX = ".tmp"
+TORN_MARK = b" ~torn\n"
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0)
@@ -217,8 +218,8 @@ def _rename(temp: str, path: str) -> None:
 def append(path: str, lines: Iterable[str], *, mode: int = DURABLE_MODE) -> None:
     """Append lines (without newlines), one write each, then one sync.
 
-    An unfinished last line left by a crash is ended first, so that ours is not glued to it.
-    A new file's name is made durable too.
+    An unfinished last line left by a crash is ended first, so that ours is not glued to it, with
+    a mark that keeps it from being read as a shorter line. A new file's name is made durable too.
 
     Raises:
         DamagedFileError: `path` is a link, not a regular file, or has other names.
@@ -234,7 +235,7 @@ def append(path: str, lines: Iterable[str], *, mode: int = DURABLE_MODE) -> None
             if not stat.S_ISREG(info.st_mode) or info.st_nlink > 1:
                 raise DamagedFileError(f"{path} is not a plain file with one name.")
             if info.st_size and _last_byte(fd, info.st_size) != b"\n":
-                _write_all(fd, b"\n")
+                _write_all(fd, TORN_MARK)
             for line in lines:
                 _write_all(fd, line.encode("utf-8") + b"\n")
             os.fsync(fd)
@@ -268,12 +269,15 @@ def cut_torn_tail(path: str) -> None:
 
 
 def append_missing(path: str, lines: Iterable[str]) -> None:
-    """Append those lines that a ledger does not hold yet, after cutting a torn tail."""
+    """Append those lines that a ledger does not hold yet, after cutting a torn tail.
+
+    A ledger that is not there is created, empty if there are no lines.
+    """
     cut_torn_tail(path)
-    held = (read_bytes(path) or b"").decode("utf-8", "replace")
-    known = set(held.split("\n"))
+    held = read_bytes(path)
+    known = set((held or b"").decode("utf-8", "replace").split("\n"))
     missing = [line for line in lines if line not in known]
-    if missing:
+    if missing or held is None:
         append(path, missing)
 
 

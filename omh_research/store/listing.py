@@ -9,19 +9,24 @@ Importers: engine, api, cli.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
+import re
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
-from omh_research.documents.state import MAX_STATE_BYTES, SLUG, Spent, State, parse_state
+from omh_research.documents.state import MAX_STATE_BYTES, PHASES, SLUG, Spent, State, parse_state
 from omh_research.errors import OmhError
 from omh_research.store import disk
 from omh_research.store.layout import Layout
 
-CACHE_NAME = "runs.json"
+CACHE_NAME = "runs.msgpack"
 CACHE_VERSION = 1
 _PREFIX, _SUFFIX = "research--", ".json"
+_STATE_NAME = re.compile(_PREFIX + SLUG.pattern + re.escape(_SUFFIX)).fullmatch
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class Row(Struct, frozen=True, array_like=True):
@@ -41,6 +46,28 @@ class Row(Struct, frozen=True, array_like=True):
     blocked_reason: str = ""
     spent: Spent = Spent()
     problem: str = ""
+
+
+class _Peek(Struct, frozen=True, kw_only=True):
+    """The fields of a state that a row shows: decoding these alone is what makes listing fast."""
+
+    slug: str
+    topic: str
+    phase: str
+    delegate: str = ""
+    completed_subtopics: tuple[str, ...] = ()
+    subtopic_count: int = 0
+    batch: int = 0
+    synthesis_attempts: int = 0
+    started_at: str = ""
+    session_id: str = ""
+    cancel_requested: bool = False
+    blocked_reason: str = ""
+    spent: Spent = Spent()
+    state_version: Literal[1]
+
+
+_PEEK = msgspec.json.Decoder(_Peek)
 
 
 class _Entry(Struct, frozen=True, array_like=True):
@@ -66,57 +93,78 @@ class Listing(Struct, frozen=True):
 
 def list_runs(layout: Layout, *, use_cache: bool = True) -> Listing:
     """Return every run of the root. Reads only files that changed since the cache was written."""
-    folder = layout.state_dir
-    if not (disk.check_directory(layout.base) and disk.check_directory(folder)):
+    if not (disk.check_directory(layout.base) and disk.check_directory(layout.state_dir)):
         return Listing(())
     cached = _read_cache(layout) if use_cache else {}
-    entries: dict[str, _Entry] = {}
-    beats: list[str] = []
-    cancels: list[str] = []
-    replies: list[str] = []
-    changed = False
-    directory = os.open(folder, os.O_RDONLY) if os.open in os.supports_dir_fd else None
+    names = os.listdir(layout.state_dir)
+    collecting = gc.isenabled()
+    gc.disable()  # thousands of small objects that live on: collecting would only walk them
     try:
-        for name in os.listdir(folder):
-            if not name.startswith(_PREFIX):
-                continue
-            stem, dot, kind = name[len(_PREFIX) :].partition(".")
-            if dot and kind == "json":
-                if SLUG.fullmatch(stem) is None:
+        entries = _entries(layout.state_dir, names, cached, stamped=use_cache)
+    finally:
+        if collecting:
+            gc.enable()
+    if use_cache and entries != cached:
+        _write_cache(layout, entries)
+    rows = tuple([entries[name].row for name in sorted(entries)])
+    if len(names) == len(entries) + 1:  # nothing beside the states and the folder of locks
+        return Listing(rows)
+    beats, cancels = _stems(names, ".heartbeat"), _stems(names, ".cancel")
+    slugs = {row.slug for row in rows}
+    ended = (beats | cancels | _stems(names, ".tasks")) - slugs
+    return Listing(rows, beats, cancels, ended)
+
+
+def _stems(names: list[str], ending: str) -> frozenset[str]:
+    skip = len(_PREFIX)
+    stems = [
+        name[skip : -len(ending)]
+        for name in names
+        if name.endswith(ending) and name.startswith(_PREFIX)
+    ]
+    return frozenset(stem for stem in stems if SLUG.fullmatch(stem))
+
+
+def _entries(
+    folder: str, names: list[str], cached: dict[str, _Entry], *, stamped: bool
+) -> dict[str, _Entry]:
+    """Return an entry a state file: the cached one while the file is the same, else a fresh one."""
+    entries: dict[str, _Entry] = {}
+    directory = os.open(folder, os.O_RDONLY) if os.open in os.supports_dir_fd else None
+    base = "" if directory is not None else folder + os.sep
+    stat, known = os.stat, cached.get
+    try:
+        for name in names:
+            entry = known(name)
+            if entry is not None:
+                try:
+                    info = stat(base + name, dir_fd=directory, follow_symlinks=False)
+                except OSError:
                     continue
-                path = name if directory is not None else os.path.join(folder, name)
-                entry = _entry(path, stem, cached.get(stem), directory)
-                if entry is not None:
-                    changed = changed or entry is not cached.get(stem)
-                    entries[stem] = entry
-            elif kind == "heartbeat":
-                beats.append(stem)
-            elif kind == "cancel":
-                cancels.append(stem)
-            elif kind == "tasks":
-                replies.append(stem)
+                if (
+                    info.st_mtime_ns == entry.mtime_ns
+                    and info.st_size == entry.size
+                    and info.st_ino == entry.inode
+                ):
+                    entries[name] = entry
+                    continue
+            elif not name.endswith(_SUFFIX) or not _STATE_NAME(name):
+                continue
+            fresh = _read_entry(base + name, name, directory, stamped)
+            if fresh is not None:
+                entries[name] = fresh
     finally:
         if directory is not None:
             os.close(directory)
-    if use_cache and (changed or len(entries) != len(cached)):
-        _write_cache(layout, entries)
-    rows = tuple(entries[slug].row for slug in sorted(entries))
-    ended = frozenset([*beats, *cancels, *replies]) - frozenset(entries)
-    return Listing(rows, frozenset(beats), frozenset(cancels), ended)
+    return entries
 
 
-def _entry(path: str, slug: str, known: _Entry | None, directory: int | None) -> _Entry | None:
+def _read_entry(path: str, name: str, directory: int | None, stamped: bool) -> _Entry | None:
+    slug = name[len(_PREFIX) : -len(_SUFFIX)]
     try:
-        info = os.stat(path, dir_fd=directory, follow_symlinks=False)
-        if (
-            known is not None
-            and info.st_mtime_ns == known.mtime_ns
-            and info.st_size == known.size
-            and info.st_ino == known.inode
-        ):
-            return known
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
+        fd = os.open(path, _FLAGS, dir_fd=directory)
         try:
+            info = os.fstat(fd) if stamped else None
             data = os.read(fd, MAX_STATE_BYTES + 1)
         finally:
             os.close(fd)
@@ -124,23 +172,48 @@ def _entry(path: str, slug: str, known: _Entry | None, directory: int | None) ->
         return None
     except OSError as error:
         return _Entry(0, -1, 0, Row(slug, problem=f"cannot be read ({error.strerror})"))
-    return _Entry(info.st_mtime_ns, info.st_size, info.st_ino, _row(slug, data))
+    row = _row(slug, data)
+    if info is None:
+        return _Entry(0, 0, 0, row)
+    return _Entry(info.st_mtime_ns, info.st_size, info.st_ino, row)
 
 
 def _row(slug: str, data: bytes) -> Row:
     try:
-        state = msgspec.json.decode(data, type=State)
-        if state.slug != slug or not state.session_id:
-            state = parse_state(data, where=f"research--{slug}.json", slug=slug)
+        peek = _PEEK.decode(data)
+        if peek.slug != slug or not peek.session_id or peek.phase not in PHASES:
+            return _strict_row(slug, data)
     except msgspec.MsgspecError:
-        try:
-            state = parse_state(data, where=f"research--{slug}.json", slug=slug)
-        except OmhError as error:
-            return Row(slug, problem=error.message)
-    except OmhError as error:
-        return Row(slug, problem=error.message)
+        return _strict_row(slug, data)
     return Row(
         slug,
+        peek.topic,
+        peek.phase,
+        peek.delegate,
+        len(peek.completed_subtopics),
+        peek.subtopic_count,
+        peek.batch,
+        peek.synthesis_attempts,
+        peek.started_at,
+        peek.session_id,
+        peek.cancel_requested,
+        peek.blocked_reason,
+        peek.spent,
+    )
+
+
+def _strict_row(slug: str, data: bytes) -> Row:
+    """Read a state that does not look like ours in full, to name what is wrong with it."""
+    try:
+        return row_of(parse_state(data, where=f"research--{slug}.json", slug=slug))
+    except OmhError as error:
+        return Row(slug, problem=error.message)
+
+
+def row_of(state: State) -> Row:
+    """Return the row of a state."""
+    return Row(
+        state.slug,
         state.topic,
         state.phase,
         state.delegate,
@@ -161,7 +234,7 @@ def _read_cache(layout: Layout) -> dict[str, _Entry]:
         if not disk.check_directory(layout.cache_dir):
             return {}
         data = disk.read_bytes(os.path.join(layout.cache_dir, CACHE_NAME))
-        cache = msgspec.json.decode(data or b"", type=_Cache)
+        cache = msgspec.msgpack.decode(data or b"", type=_Cache)
     except (OmhError, msgspec.MsgspecError):
         return {}
     return cache.entries if cache.version == CACHE_VERSION else {}
@@ -170,6 +243,6 @@ def _read_cache(layout: Layout) -> dict[str, _Entry]:
 def _write_cache(layout: Layout, entries: dict[str, _Entry]) -> None:
     with contextlib.suppress(OmhError, OSError):
         disk.make_directories(layout.base, layout.cache_dir)
-        data = msgspec.json.encode(_Cache(CACHE_VERSION, entries))
+        data = msgspec.msgpack.encode(_Cache(CACHE_VERSION, entries))
         path = os.path.join(layout.cache_dir, CACHE_NAME)
         disk.replace(path, data, durable=False)
