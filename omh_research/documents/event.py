@@ -53,7 +53,9 @@ class Event(Struct, frozen=True):
 _BARE = re.compile(r"[!-~]+")
 _HEAD = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) ([A-Z][A-Z_]*)")
 _STRING = r'"(?:[^"\\]|\\.)*"'
-_FIELD = re.compile(rf' ([a-z_]+)=({_STRING}|\[(?:[^"\[\]]|{_STRING})*\]|[^ "\[][!-~]*)(?= |$)')
+_LIST = rf'\[(?:[^"\[\]]|{_STRING})*\]'
+_ARRAY = re.compile(_LIST)
+_FIELD = re.compile(rf' ([a-z_]+)=({_STRING}|{_LIST}|[^ "\[][!-~]*)(?= |$)')
 MAX_LINE = 64_000
 
 
@@ -87,7 +89,7 @@ def render(event: Event, time: str) -> str:
 
 
 def _is_array(value: str) -> bool:
-    if not value.startswith("[") or not value.isascii():
+    if not (value.isascii() and value.isprintable() and _ARRAY.fullmatch(value)):
         return False
     try:
         return isinstance(json.loads(value), list)
@@ -125,10 +127,13 @@ def parse_line(line: str) -> Event | None:
 
 
 def parse_log(text: str) -> list[Event]:
-    """Return the events of a log, each counted once, in order."""
+    """Return the events of a log, each counted once, in order.
+
+    A last line without its newline was cut by a crash: it is no event yet.
+    """
     seen: set[tuple[str, str, int, tuple[tuple[str, str], ...]]] = set()
     events: list[Event] = []
-    for line in text.split("\n"):
+    for line in text.split("\n")[:-1]:
         event = parse_line(line)
         if event is None:
             continue
