@@ -1,0 +1,1 @@
+"""Answering from documents without a model: planning, choosing quotes, reporting, checking."""

@@ -1,0 +1,69 @@
+"""The lines of findings and reports: one place that writes them and reads them back.
+
+Job: source, evidence and quote lines in the template of D5b, made so that nothing in a document's
+title or text can pass for another line, a citation or a marker (D8). Refuses multi-line output.
+Importers: extractive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from omh_research.documents.source import Page
+from omh_research.extractive.labels import Labels
+
+MAX_TITLE_CHARS = 160
+_QUOTE_LINE = re.compile(
+    r'^- "(?P<text>.*)" \[(?P<n>\d{1,4})\](?: \(\D{0,20}(?P<page>\d+)\D{0,4}\))?$'
+)
+_BRACKETS = str.maketrans('[]【】［］〔〕|<>"—–', "()()()()/()'--")
+_SCHEME = re.compile(r"\b[a-z][a-z0-9+.-]{1,12}://|\bcorpus:", re.I)
+
+
+class QuotedLine(Struct, frozen=True):
+    """A quote line read back: the quote, its source number, its page (0: none)."""
+
+    text: str
+    number: int
+    page: int
+
+
+def one_line(text: str) -> str:
+    """Return the text on one line, white space folded."""
+    return " ".join(text.split())
+
+
+def plain_label(text: str) -> str:
+    """Return text that stands outside quotes (titles, topics): no brackets, links or markers."""
+    label = _SCHEME.sub("", one_line(text).translate(_BRACKETS)).strip(" -#")
+    printable = "".join(char if char.isprintable() else " " for char in label)
+    return one_line(printable)[:MAX_TITLE_CHARS].strip()
+
+
+def source_line(number: int, page: Page, credibility: str = "secondary") -> str:
+    """Return `[N] Title — URL — tag — date`."""
+    title = plain_label(page.title) or plain_label(page.url.rsplit("/", 1)[-1]) or "Document"
+    return f"[{number}] {title} — {page.url} — {credibility} — {page.date or 'n.d.'}"
+
+
+def evidence_line(number: int, quote: str) -> str:
+    """Return `- [N] claim | "quote"`; the claim is the quote itself, its own marks made inert."""
+    claim = quote.replace('"', "'").replace("|", "/").replace("｜", "/")
+    return f'- [{number}] {claim} | "{quote}"'
+
+
+def quote_line(quote: str, number: int, page: int, labels: Labels) -> str:
+    """Return `- "quote" [N]`, with the page where the document has pages."""
+    where = f" ({labels.page} {page})" if page else ""
+    return f'- "{quote}" [{number}]{where}'
+
+
+def read_quote_lines(text: str) -> Iterator[QuotedLine]:
+    """Yield every quote line of a finding or report, in order."""
+    for line in text.split("\n"):
+        match = _QUOTE_LINE.match(line.rstrip("\r"))
+        if match:
+            yield QuotedLine(match["text"], int(match["n"]), int(match["page"] or 0))

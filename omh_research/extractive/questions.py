@@ -1,0 +1,154 @@
+"""What kind of answer a question wants, and whether a sentence offers one.
+
+Job: from the question's own words, in a dozen languages, tell number, date, person, place, reason
+and definition questions; tell sentences that hold such a thing beyond what the question says.
+Refuses to answer anything: a kind is one vote among others in `scoring`. Importers: extractive.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from omh_research.tools.tokens import words
+
+_ASKED = {
+    "date": (
+        r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b",
+        r"\bwann\b|\bwelche[mnrs]? (?:jahr\w*|datum|tag\w*|monat\w*|jahrhundert\w*)\b",
+        r"\bcuándo\b|\b(?:qué|cuál) (?:año|fecha|día|mes|siglo|década)\b|\bquando\b|\bche anno\b",
+        r"\bquand\b|\bquelle (?:année|date)\b|\bwanneer\b|\bne zaman\b|\bkiedy\b|\bnär\b",
+        r"\bкогда\b|\bкако(?:м|й|го) (?:год\w*|век\w*|день|месяц\w*)\b|\bкакую дату\b",
+        r"什[么麼](?:时候|時候)|何[时時]|哪一?[年天日月]|几[年月日]|幾[年月日]|いつ|何[年月日]|언제|몇 ?[년월]",
+        r"\bمتى\b|أ[يى]ّ? (?:عام|سنة|تاريخ|قرن|يوم|شهر)|कब|किस (?:वर्ष|साल|दिन|तारीख|सदी|महीने)",
+    ),
+    "number": (
+        r"\bhow (?:many|much|old|fast|long|far|tall|high|large|big|deep|often|wide|heavy)\b",
+        r"\bwhat (?:percent\w*|proportion|number|amount|fraction)\b|\bhoeveel\b|\bkaç\b|\bile\b",
+        r"\bwie ?(?:viele?[rnms]?|alt|hoch|lang|weit|groß|schnell|oft|tief|schwer|breit)\b",
+        r"\bcuánt[oa]s?\b|\bqué (?:porcentaje|número|cantidad)\b|\bcombien\b|\bquant[iaeo]s?\b",
+        r"\bсколько\b|\bкак(?:ой|ая|ое) (?:процент|доля|число|количество)\b",
+        r"多少|[几幾]|多[高长長大远遠重久深宽寬快]|いくつ|何[人個歳匹本回台%]|どれ(?:くらい|ほど)|몇|얼마",
+        r"(?:^|\s)كم\b|كم عدد|कितन[ेीा]",
+    ),
+    "person": (
+        r"\bwho(?:m|se)?\b|\bwe[rnm]\b|\bwessen\b|\bquién(?:es)?\b|\bqui\b|\bchi\b|\bquem\b|\bkto\b",
+        r"\b(?:кто|кем|кого|кому|чей|чья|чьё)\b|\bkim\b|[谁誰]|哪位|何人|だれ|누구|누가|कौन|किसने|किसके",
+        r"^من\b|\bمن (?:هو|هي|هم|الذي|التي|قام|كان|كانت)\b",
+    ),
+    "place": (
+        r"\bwhere\b|\b(?:what|which) (?:city|country|state|place|region|river|town|location)\b",
+        r"\bwo(?:her|hin)?\b|\bdónde\b|\boù\b|\bdove\b|\bonde\b|\bwaar\b|\bnerede\b|\bgdzie\b",
+        r"\b(?:где|куда|откуда)\b|哪[里裡儿兒]|什[么麼]地方|哪些?(?:地[区方區])|何[处處]|どこ|어디",
+        r"哪[个個一]?(?:国|國|城|省|市|州)|\bأين\b|कहाँ|कहां|किस (?:शहर|देश|राज्य)",
+    ),
+    "reason": (
+        r"\bwhy\b|\bwhat (?:caused|causes|reason)\b|\bwarum\b|\bweshalb\b|\bwieso\b|\bpor ?qué\b",
+        r"\bpourquoi\b|\bperché\b|\bwaarom\b|\bneden\b|\bniçin\b|\b(?:почему|зачем)\b|\bdlaczego\b",
+        r"[为為]什[么麼]|[为為]何|何故|原因|なぜ|왜|\bلماذا\b|\bسبب\b|क्यों",
+    ),
+    "definition": (
+        r"^(?:what|who) (?:is|are|was|were) (?:an? |the )?[\w'-]+(?: [\w'-]+)?\s*\?*$",
+        r"^was (?:ist|sind|war) |^qué (?:es|son|era) |^что такое |^qu'est-ce que |^cos'è ",
+        r"什[么麼]是|何[谓謂]|とは|^ما (?:هو|هي) |क्या (?:है|हैं)\s*[?？]?$|무엇(?:인가|입니까)",
+    ),
+}
+_NUMBER_WORDS = (
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|"
+    r"million|billion|half|third|quarter|twice|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|"
+    r"zwölf|hundert|tausend|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|cien|mil|deux|trois|"
+    r"quatre|cinq|sept|huit|neuf|dix|cent|mille|due|quattro|cinque|sei|sette|otto|nove|dieci|"
+    r"дв[ае]|три|четыре|пять|шесть|семь|восемь|девять|десять|сто|тысяч\w*|миллион\w*)\b"
+    r"|[一二两三四五六七八九十百千万亿]|(?:واحد|اثن|ثلاث|أربع|خمس|سبع|ثماني|تسع|عشر|مائة|ألف|مليون)"
+    r"|(?:एक|दो|तीन|चार|पांच|पाँच|छह|सात|आठ|नौ|दस|सौ|हज़ार|हजार|लाख|करोड़)"
+)
+_MONTHS = (
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|"
+    r"januar|februar|märz|mai|juni|juli|oktober|dezember|enero|febrero|marzo|abril|mayo|junio|"
+    r"julio|agosto|septiembre|octubre|noviembre|diciembre|janvier|février|mars|avril|juin|juillet|"
+    r"août|septembre|octobre|décembre|янва\w+|феврал\w+|март\w*|апрел\w+|мая|июн\w+|июл\w+|"
+    r"август\w*|сентябр\w+|октябр\w+|ноябр\w+|декабр\w+)\b"
+    r"|(?:يناير|فبراير|مارس|أبريل|مايو|يونيو|يوليو|أغسطس|سبتمبر|أكتوبر|نوفمبر|ديسمبر)"
+    r"|(?:जनवरी|फरवरी|मार्च|अप्रैल|जून|जुलाई|अगस्त|सितंबर|अक्टूबर|नवंबर|दिसंबर)"
+)
+_OFFERED = {
+    "number": rf"\d+(?:[.,]\d+)*|{_NUMBER_WORDS}",
+    "date": (
+        rf"\d{{4}}|\d{{1,4}} ?[年月日世]|世[纪紀]|年代|{_MONTHS}|\b(?:century|decades?|jahrhundert\w*|"
+        r"siglo|siècle|век\w*)\b|(?:عام|سنة|قرن) \S*\d|\d+ ?년|सदी|शताब्दी|(?:सन|वर्ष) \S*\d"
+    ),
+    "reason": (
+        r"\b(?:because|due to|since|therefore|thus|so that|in order to|result(?:ed|s|ing)? (?:in|from|"
+        r"of)|caus(?:e|ed|es|ing)|reasons?|leads? to|led to|weil|da|denn|aufgrund|wegen|deshalb|daher|"
+        r"damit|um|porque|debido|pues|a causa|ya que|para|parce que|car|afin|pour|perché|poiché|"
+        r"потому|так как|поскольку|из-за|поэтому|чтобы|благодаря)\b|因[为為]|由[于於]|因此|所以|[为為]了|"
+        r"以便|原因|导致|導致|因而|ため|ので|から|때문|(?:لأن|بسبب|نتيجة|لكي|من أجل|نظرا)|क्योंकि|कारण|इसलिए|वजह"
+    ),
+    "place": (
+        r"\b(?:in|at|near|from|located|between|bei|aus|liegt|en|desde|cerca|situad\w+|dans|à|в|на|из|"
+        r"около)\b|位[于於]|在|分布|地[处處]|(?:في|من|إلى|بين)\b|(?:में|से|पर)\b|に|で|에서|에"
+    ),
+    "definition": (
+        r"\b(?:is|are|was|were|refers? to|means?|called|known as|defined|ist|sind|war|bezeichnet|nennt|"
+        r"es|son|era|llama\w*|significa|est|sont|désigne|è|это|является|называ\w+)\b|[—–]|是|指|[为為]|"
+        r"である|とは|(?:هو|هي|يعرف|تعرف|يسمى|تسمى)\b|(?:है|हैं|कहते|कहा)"
+    ),
+}
+# A capital inside a sentence: a name, in scripts that have capitals (German nouns too, so weak).
+_NAME = re.compile(r"(?<=[\w,;:(\"'«„–—-]\s)[A-ZÀ-ÖØ-ÞĀ-Ž\u0410-\u042f\u0391-\u03a9][\w’'.-]+")
+_CASED = re.compile(r"[A-Za-zÀ-ž\u0370-\u03ff\u0400-\u04ff]")
+_YES_NO = re.compile(
+    r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|must|ist|sind|war|"
+    r"waren|hat|haben|kann|können|wird|werden|darf|gibt es|¿?(?:es|son|era|puede|hay|tiene)|est-ce|"
+    r"является ли|هل|क्या)\b|[吗嗎]\s*[?？]?\s*$|是否|ですか|ますか",
+    re.I,
+)
+
+
+@cache
+def _patterns(table: str) -> dict[str, re.Pattern[str]]:
+    if table == "asked":
+        return {kind: re.compile("|".join(parts), re.I) for kind, parts in _ASKED.items()}
+    return {kind: re.compile(pattern, re.I) for kind, pattern in _OFFERED.items()}
+
+
+def answer_kinds(question: str) -> frozenset[str]:
+    """Return the kinds of answer asked for: date, number, person, place, reason, definition.
+
+    Empty for a topic that is no question. A question for a date is not one for a number too.
+    """
+    asked = {kind for kind, pattern in _patterns("asked").items() if pattern.search(question)}
+    if "date" in asked:
+        asked.discard("number")
+    return frozenset(asked)
+
+
+def is_question(topic: str) -> bool:
+    """Return whether the topic asks for a fact rather than naming a field of study."""
+    stripped = topic.rstrip()
+    return stripped.endswith(("?", "？", "؟")) or bool(
+        answer_kinds(topic) or _YES_NO.search(stripped)
+    )
+
+
+def offered_share(kinds: frozenset[str], question: str, sentence: str) -> float:
+    """Return how much of what was asked for the sentence offers beyond the question, 0 to 1."""
+    if not kinds:
+        return 0.0
+    asked = question.casefold()
+    points = [_offers(kind, asked, sentence) for kind in sorted(kinds)]
+    known = [point for point in points if point is not None]
+    return sum(known) / len(known) if known else 0.0
+
+
+def _offers(kind: str, asked: str, sentence: str) -> float | None:
+    """1 or 0; None when the script does not show it (names without capitals)."""
+    if kind == "person":
+        if not _CASED.search(sentence):
+            return None
+        names = (part for found in _NAME.finditer(sentence) for part in words(found.group()))
+        return float(any(name not in asked for name in names))
+    found = (match.group().casefold() for match in _patterns("offered")[kind].finditer(sentence))
+    if kind in ("number", "date"):
+        return float(any(text not in asked for text in found))
+    return float(next(found, None) is not None)

@@ -1,0 +1,207 @@
+"""The synthesist's task: one report made of quotes.
+
+Job: merge the findings' quotes into the report template, the best answer first, every section from
+its own subtopic's evidence, no quote twice, sources numbered once, gaps said (D1, D1b, Q14). Refuses
+every sentence of its own; reads no document. Importers: delegates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from omh_research.documents.finding import INSUFFICIENT, parse_finding
+from omh_research.documents.names import FOLLOWUP_STEM
+from omh_research.documents.source import Page
+from omh_research.documents.source_lines import Source
+from omh_research.documents.task import Brief
+from omh_research.extractive.choosing import Chosen, Quote
+from omh_research.extractive.labels import labels_of
+from omh_research.extractive.lines import (
+    one_line,
+    plain_label,
+    quote_line,
+    read_quote_lines,
+    source_line,
+)
+from omh_research.extractive.scoring import Question, ask, coverage
+from omh_research.tools.normal_form import normalise
+from omh_research.tools.tokens import content_tokens
+
+# Q14 measures reports of at most 2,500 characters of quotes.
+MAX_QUOTED_CHARS = 2_450
+SECTION_QUOTES = 2
+SUMMARY_QUOTES = 2
+MIN_SECTION_COVERAGE = 0.3
+# A sentence longer than this stands in a section only if nothing shorter does.
+LONG_CHARS = 320
+
+
+class _Row(Struct, frozen=True):
+    """A quote of the findings: its best place in them, and whose finding it came from."""
+
+    quote: Quote
+    place: int
+    stems: frozenset[str]
+
+
+class _Budget:
+    """How many quoted characters are left."""
+
+    def __init__(self, characters: int) -> None:
+        self.left = characters
+
+    def take(self, quote: Quote) -> bool:
+        """Take the quote's length if it still fits."""
+        if len(quote.text) > self.left:
+            return False
+        self.left -= len(quote.text)
+        return True
+
+
+class _Draft(Struct):
+    """The report's quotes by section."""
+
+    summary: list[Quote]
+    sections: dict[str, list[Quote]]
+    takeaways: list[Quote]
+
+
+def write_report(brief: Brief) -> str:
+    """Return the report's Markdown (no frontmatter), in the template of D5b."""
+    sources: dict[str, Source] = {}
+    rows, gaps = _collect(brief, sources)
+    draft = _compose(brief, rows)
+    order = [*draft.summary, *(q for quotes in draft.sections.values() for q in quotes)]
+    numbers: dict[str, int] = {}
+    for quote in [*order, *draft.takeaways]:
+        numbers.setdefault(quote.url, len(numbers) + 1)
+    return _render(brief, draft, gaps, [(numbers[url], sources[url]) for url in numbers])
+
+
+def _collect(brief: Brief, sources: dict[str, Source]) -> tuple[list[_Row], list[str]]:
+    """Return the findings' quotes, best place first, and their gaps; fills `sources` by URL."""
+    places: dict[tuple[str, str], int] = {}
+    stems: dict[tuple[str, str], set[str]] = {}
+    quotes: dict[tuple[str, str], Quote] = {}
+    gaps: dict[str, None] = {}
+    for finding in brief.findings:
+        parsed = parse_finding(finding.text)
+        by_number = {source.n: source for source in parsed.sources}
+        pages = {line.text: line.page for line in read_quote_lines(finding.text)}
+        late = 1_000 if finding.stem == FOLLOWUP_STEM else 0
+        gaps.update(dict.fromkeys(parsed.gaps))
+        for place, row in enumerate(parsed.evidence):
+            source = by_number.get(row.n)
+            if source is None or not row.quote:
+                continue
+            sources.setdefault(source.url, source)
+            text = one_line(row.quote)
+            key = (normalise(text), source.url)
+            if key not in quotes:
+                terms = frozenset(content_tokens(text, brief.language))
+                quotes[key] = Quote(text, source.url, pages.get(text, 0), terms)
+            places[key] = min(places.get(key, 10_000), place + late)
+            stems.setdefault(key, set()).add(finding.stem)
+    rows = [_Row(quote, places[key], frozenset(stems[key])) for key, quote in quotes.items()]
+    feedback = normalise(brief.feedback)
+    kept = [row for row in rows if not _is_refused(row.quote, feedback)]
+    return sorted(kept, key=lambda row: row.place), list(gaps)
+
+
+def _is_refused(quote: Quote, feedback: str) -> bool:
+    """True when the last verdict named this quote: it is not put forward again (E30)."""
+    return bool(feedback) and normalise(quote.text)[:60] in feedback
+
+
+def _compose(brief: Brief, rows: list[_Row]) -> _Draft:
+    chosen, budget = Chosen(), _Budget(MAX_QUOTED_CHARS)
+    draft = _Draft([], {name: [] for name, _ in brief.subtopics}, [])
+    if rows and budget.take(rows[0].quote) and chosen.add(rows[0].quote):
+        draft.summary.append(rows[0].quote)
+    for name, queries in brief.subtopics:
+        draft.sections[name] = _section(brief, (name, queries), rows, (chosen, budget))
+    for row in rows[1:]:
+        if not budget.take(row.quote):
+            continue
+        if not chosen.add(row.quote):
+            budget.left += len(row.quote.text)
+        elif len(draft.summary) < SUMMARY_QUOTES:
+            draft.summary.append(row.quote)
+        else:
+            draft.takeaways.append(row.quote)
+    return draft
+
+
+def _section(
+    brief: Brief,
+    subtopic: tuple[str, tuple[str, ...]],
+    rows: list[_Row],
+    shared: tuple[Chosen, _Budget],
+) -> list[Quote]:
+    """Return the section's quotes: about the subtopic, near the topic, two documents if any."""
+    chosen, budget = shared
+    questions = [ask(text, brief.language, (row.quote.terms for row in rows)) for text in
+                 (subtopic[0], *subtopic[1])]  # fmt: skip
+    rated = sorted(
+        ((_fit(questions, row), row) for row in rows),
+        key=lambda item: (-item[0], item[1].place),
+    )
+    fitting = [row.quote for fit, row in rated if fit >= MIN_SECTION_COVERAGE]
+    short = [quote for quote in fitting if len(quote.text) <= LONG_CHARS]
+    long = [quote for quote in fitting if len(quote.text) > LONG_CHARS]
+    section: list[Quote] = []
+    for quote in _alternate([*short, *long]):
+        if len(section) == SECTION_QUOTES:
+            break
+        if not budget.take(quote):
+            continue
+        if chosen.add(quote):
+            section.append(quote)
+        else:
+            budget.left += len(quote.text)
+    return section
+
+
+def _fit(questions: list[Question], row: _Row) -> float:
+    """How much the quote is about the subtopic; a place near the top of the findings helps."""
+    share = max(coverage(question, row.quote.terms) for question in questions)
+    return 0.0 if share < MIN_SECTION_COVERAGE else share + 0.5 / (1 + 0.2 * min(row.place, 50))
+
+
+def _alternate(quotes: list[Quote]) -> Iterable[Quote]:
+    """Yield the best quote, then the best of other documents, then the rest."""
+    if not quotes:
+        return
+    yield quotes[0]
+    yield from (quote for quote in quotes[1:] if quote.url != quotes[0].url)
+    yield from (quote for quote in quotes[1:] if quote.url == quotes[0].url)
+
+
+def _render(brief: Brief, draft: _Draft, gaps: list[str], sources: list[tuple[int, Source]]) -> str:
+    labels = labels_of(brief.language)
+    numbers = {source.url: number for number, source in sources}
+
+    def listed(quotes: list[Quote]) -> list[str]:
+        return [quote_line(q.text, numbers[q.url], q.page, labels) for q in quotes]
+
+    lines = [f"# {plain_label(brief.topic) or 'Report'}", "", "## Executive Summary", ""]
+    lines += listed(draft.summary) or [INSUFFICIENT]
+    lines += ["", "## Detailed Findings", ""]
+    for name, quotes in draft.sections.items():
+        lines += [f"### {one_line(name)}", "", *(listed(quotes) or [INSUFFICIENT]), ""]
+    lines += ["## Key Takeaways", ""]
+    lines += listed(draft.takeaways) or [f"- {labels.nothing_more}"]
+    lines += ["", "## Open Questions", ""]
+    lines += [f"- {labels.sought}: {plain_label(gap)}" for gap in gaps]
+    lines += [] if gaps else [f"- {labels.nothing_open}"]
+    lines += ["", "## Sources", ""]
+    lines += [source_line(number, _page(source), source.credibility or "secondary")
+              for number, source in sources]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def _page(source: Source) -> Page:
+    date = "" if source.date.casefold() in ("n.d.", "nd") else source.date
+    return Page(source.url, source.url, "ok", title=source.title, date=date)

@@ -1,0 +1,166 @@
+"""The researcher's task: search, read, quote, and say what was not found.
+
+Job: answer one researcher task in the template of D5b from what the Library holds: the topic's
+best passages first, then those of the subtopic's queries. Every line of EVIDENCE and SYNTHESIS is a
+quote. Refuses to go past the caps (T5) or on after a stop. Importers: delegates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from omh_research.delegates.interface import Library
+from omh_research.documents.finding import INSUFFICIENT, NONE_FOUND
+from omh_research.documents.names import FOLLOWUP_STEM
+from omh_research.documents.source import Hit, Page
+from omh_research.documents.task import Brief
+from omh_research.extractive.choosing import Chosen, Quote, leading_quote, spread, to_quote
+from omh_research.extractive.labels import labels_of
+from omh_research.extractive.lines import evidence_line, one_line, quote_line, source_line
+from omh_research.extractive.scoring import Scored, ask, score_documents
+from omh_research.extractive.units import Unit, quotable_units
+from omh_research.tools.tokens import content_tokens
+
+# One limit for every search: a recorded answer then serves every subtopic.
+SEARCH_LIMIT = 20
+TOPIC_DOCUMENTS = 5
+QUERY_DOCUMENTS = 2
+TOPIC_QUOTES = 12
+QUERY_QUOTES = 3
+# A sentence that holds less of the question's weight than this is not about it.
+MIN_COVERAGE = 0.12
+MIN_QUERY_COVERAGE = 0.3
+
+
+class Researched(Struct, frozen=True):
+    """What one researcher found: quotes in order of worth, sources, queries, gaps, notes."""
+
+    quotes: tuple[Quote, ...]
+    sources: tuple[Page, ...]
+    queries: tuple[tuple[str, int], ...]
+    gaps: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    fetches: int = 0
+
+
+class _Reader:
+    """Reads each document once, within the task's budget, and keeps what it said."""
+
+    def __init__(self, brief: Brief, library: Library, should_stop: Callable[[], bool]) -> None:
+        self._brief, self._library, self._should_stop = brief, library, should_stop
+        self.pages: dict[str, Page] = {}
+        self.notes: list[str] = []
+
+    def search(self, query: str) -> list[Hit]:
+        """Return the hits of one query; nothing after a stop."""
+        return [] if self._should_stop() else self._library.search(query, limit=SEARCH_LIMIT)
+
+    def read(self, hits: Sequence[Hit], count: int) -> list[Page]:
+        """Return up to `count` readable documents of the hits, in their order."""
+        found: list[Page] = []
+        for hit in hits:
+            if len(found) == count or self._should_stop():
+                break
+            if hit.url not in self.pages:
+                if len(self.pages) >= self._brief.max_fetches:
+                    continue
+                self.pages[hit.url] = self._fetch(hit)
+            page = self.pages[hit.url]
+            if page.state == "ok":
+                found.append(page)
+        return found
+
+    def _fetch(self, hit: Hit) -> Page:
+        page = self._library.read(hit.url)
+        if page.state != "ok":
+            self.notes.append(f"not read: {hit.url} ({page.state}: {page.detail})")
+        return page
+
+
+def research(brief: Brief, library: Library, should_stop: Callable[[], bool]) -> Researched:
+    """Return what the Library holds for the subtopic; raises `ProviderError` when it is down."""
+    reader = _Reader(brief, library, should_stop)
+    chosen = Chosen()
+    gaps: list[str] = []
+    queries: list[tuple[str, int]] = []
+    if brief.subtopic != FOLLOWUP_STEM:
+        hits = reader.search(brief.topic)
+        quotes = _topic_quotes(brief, reader.read(hits, TOPIC_DOCUMENTS), hits)
+        queries.append((brief.topic, len(quotes)))
+        for quote in quotes:
+            chosen.add(quote)
+        if not quotes:
+            gaps.append(brief.topic)
+    for query in brief.queries:
+        hits = reader.search(query)
+        quotes = _query_quotes(brief, query, reader.read(hits, QUERY_DOCUMENTS), hits)
+        queries.append((query, len(quotes)))
+        for quote in quotes:
+            chosen.add(quote)
+        if not quotes:
+            gaps.append(query)
+    used = {quote.url for quote in chosen.quotes}
+    sources = tuple(page for page in reader.pages.values() if page.url in used)
+    return Researched(
+        tuple(chosen.quotes), sources, tuple(queries), tuple(dict.fromkeys(map(one_line, gaps))),
+        tuple(reader.notes), len(reader.pages),
+    )  # fmt: skip
+
+
+def _score(brief: Brief, text: str, pages: Sequence[Page], hits: Sequence[Hit]) -> list[Scored]:
+    """Score the documents' sentences; unread hits only tell how common a word is."""
+    wanted = frozenset(content_tokens(text, brief.language))
+    documents = [quotable_units(page, brief.language, wanted) for page in pages]
+    read = {page.url for page in pages}
+    pool: list[Unit] = [unit for units in documents for unit in units]
+    for hit in hits:
+        if hit.url not in read:
+            snippet = Page(hit.url, hit.url, "ok", text=hit.snippet)
+            pool += quotable_units(snippet, brief.language, wanted)
+    question = ask(text, brief.language, (unit.terms for unit in pool))
+    return score_documents(question, documents)
+
+
+def _topic_quotes(brief: Brief, pages: Sequence[Page], hits: Sequence[Hit]) -> list[Quote]:
+    scored = _score(brief, brief.topic, pages, hits)
+    if not scored or scored[0].coverage < MIN_COVERAGE:
+        return []
+    chosen = Chosen()
+    chosen.add(leading_quote(scored, pages))
+    for item in scored[1:]:
+        if len(chosen.quotes) == TOPIC_QUOTES:
+            break
+        chosen.add(to_quote(item, pages))
+    return chosen.quotes
+
+
+def _query_quotes(
+    brief: Brief, query: str, pages: Sequence[Page], hits: Sequence[Hit]
+) -> list[Quote]:
+    scored = _score(brief, query, pages, hits)
+    fitting = [item for item in scored if item.coverage >= MIN_QUERY_COVERAGE]
+    return spread(fitting, pages, QUERY_QUOTES)
+
+
+def render_finding(brief: Brief, found: Researched) -> str:
+    """Return the researcher's answer in the template of D5b; quotes and fixed words only."""
+    labels = labels_of(brief.language)
+    numbers = {page.url: number for number, page in enumerate(found.sources, 1)}
+    lines = [f"SUBTOPIC: {one_line(brief.subtopic)}", "QUERIES_RUN:"]
+    lines += [f"- {one_line(query)} → {count}" for query, count in found.queries]
+    if not found.quotes:
+        lines += [f"SOURCES: {NONE_FOUND}", f"SYNTHESIS: {INSUFFICIENT}"]
+    else:
+        lines.append("SOURCES:")
+        lines += [source_line(numbers[page.url], page) for page in found.sources]
+        lines.append("EVIDENCE:")
+        lines += [evidence_line(numbers[quote.url], quote.text) for quote in found.quotes]
+        lines.append("SYNTHESIS:")
+        lines += [
+            quote_line(quote.text, numbers[quote.url], quote.page, labels) for quote in found.quotes
+        ]
+    lines.append("GAPS:")
+    lines += [f"- {gap}" for gap in found.gaps] or ["- none"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,161 @@
+"""A document's sentences that may be quoted.
+
+Job: cut a document into literal slices that are worth quoting, and leave out headings, menus,
+reference lists, table rules and anything that could pass for our own markers (D1b, D8). Refuses to
+change what it cuts: a quote is a slice of the text, white space folded. Importers: extractive.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+
+from msgspec import Struct
+
+from omh_research.corpus.passages import split_passages
+from omh_research.documents.source import Page
+from omh_research.tools.sentences import split
+from omh_research.tools.tokens import content_tokens, fold, is_cjk
+
+MIN_CHARS = 25
+MIN_DENSE_CHARS = 14
+MAX_CHARS = 900
+# Longer documents are first narrowed down to the passages that hold words of the question.
+WHOLE_CHARS = 40_000
+MAX_PASSAGES = 60
+_TERMINATED = re.compile(r"[.!?。！？؟।…｡:;]['\"”’»)\]』」）*_]*$")
+_MARKERS = re.compile(
+    r"\[omh-role|\bVERDICT\s*[:：]|<\|?(?:im_start|im_end|system|user|assistant)\b|"
+    r"^\W{0,6}(?:SUBTOPIC|QUERIES_RUN|SOURCES|EVIDENCE|SYNTHESIS|GAPS|CONFIDENCE|RECOMMENDATION|"
+    r"SUBTOPIC COVERAGE|KEY_POINTS)\s*[:：]|\(insufficient sources for this subtopic\)|^-{3}\s",
+    re.I,
+)
+_CITED = re.compile(r"[\[【［〔]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】］〕]")
+_LINKED = re.compile(r"!?\[[^\]\n]{0,300}\]\([^)\n]{0,500}\)|<https?:|^\s*\[[^\]]+\]:\s")
+_ADDRESS = re.compile(r"https?://|www\.|\bdoi\b|10\.\d{4,9}/", re.I)
+_REFERENCE = re.compile(
+    r"^\W{0,3}(?:\[?\d{1,3}[\].)]\s*)?[^\W\d_][\w’'-]+,\s+(?:[A-Z]\.|[A-Z][a-z]+,).{0,200}\b(?:19|20)\d\d\b"
+    r"|^\W{0,3}\[\d{1,3}\]\s*\S|\bet al\.,? \(?(?:19|20)\d\d\)?[.:]|\bpp?\. \d+[–-]\d+|\b\d+\(\d+\):\s?\d+",
+)
+_REFERENCE_HEAD = re.compile(
+    r"^[#\s\d.*]*(?:references|bibliography|works cited|literature cited|further reading|external "
+    r"links|see also|notes|参考文献|参考资料|參考文獻|注释|外部链接|延伸阅读|参照|脚注|literatur(?:verzeichnis)?|"
+    r"quellen|einzelnachweise|weblinks|referencias|bibliografía|enlaces externos|références|"
+    r"bibliographie|المراجع|مراجع|литература|примечания|ссылки|источники|संदर्भ|참고 ?문헌|각주)[\s:*.]*$",
+    re.I,
+)
+_SEPARATORS = re.compile(r"\s[|·•»›/]\s|\t")
+_ENDING_NOTES = re.compile(r"(?:\s*[\[【]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】])+$")
+_OPENING = re.compile(r"^(?:[-*+•>]\s+|\d{1,3}[.)]\s+(?=\D)|(?:[\[【]\s*\^?\d{1,4}\s*[\]】]\s*)+)")
+
+
+class Unit(Struct, frozen=True):
+    """A quotable sentence: `text` is `source[start:end]` with white space folded.
+
+    `order` counts the document's sentences; two units are neighbours when theirs differ by 1 and
+    nothing but white space lies between them. `page` counts from 1, 0 when there are no pages.
+    """
+
+    text: str
+    start: int
+    end: int
+    order: int
+    page: int
+    terms: frozenset[str]
+    size: int
+
+
+def quotable_units(page: Page, language: str, wanted: frozenset[str]) -> tuple[Unit, ...]:
+    """Return the quotable sentences of a document in order; `wanted` narrows long documents.
+
+    `wanted` holds the question's content tokens (as `content_tokens` gives them).
+    """
+    units: list[Unit] = []
+    order = 0
+    in_references = False
+    for offset, text in _parts(page.text, wanted):
+        for span in split(text):
+            order += 1
+            if _REFERENCE_HEAD.match(span.text):
+                in_references = True
+            elif span.text.startswith("#"):
+                in_references = False
+            cut = None if in_references else _trim(span.text)
+            if cut is None:
+                continue
+            lead, quote = cut
+            start = offset + span.start + lead
+            folded = " ".join(quote.split())
+            tokens = content_tokens(folded, language)
+            if not tokens:
+                continue
+            number = bisect_right(page.page_starts, start) if page.page_starts else 0
+            units.append(
+                Unit(
+                    folded, start, start + len(quote), order, number, frozenset(tokens), len(tokens)
+                )
+            )
+        order += 1  # parts of a long document are no neighbours
+    return tuple(units)
+
+
+def _parts(text: str, wanted: frozenset[str]) -> list[tuple[int, str]]:
+    if len(text) <= WHOLE_CHARS:
+        return [(0, text)]
+    # A stem is the beginning of its word in most languages: enough to find where to look.
+    roots = [term[: max(2, len(term) - 2)] if len(term) > 4 else term for term in wanted]
+    rated: list[tuple[int, int, str]] = []
+    offset = 0
+    for _, passage in split_passages(text):
+        folded = fold(passage)
+        hits = sum(root in folded for root in roots)
+        if hits:
+            rated.append((-hits, offset, passage))
+        offset += len(passage)
+    rated.sort(key=lambda item: item[:2])
+    return sorted((start, passage) for _, start, passage in rated[:MAX_PASSAGES])
+
+
+def is_dense(text: str) -> bool:
+    """Return whether most letters are Han, kana or Hangul (a third of the usual length)."""
+    sample = text[:200]
+    return not sample.isascii() and sum(map(is_cjk, sample)) * 3 > len(sample)
+
+
+def _trim(text: str) -> tuple[int, str] | None:
+    """Return (characters cut in front, quotable slice), or None for what is no sentence."""
+    if text.startswith(("#", "|", "```", "<!--", "---")):
+        return None
+    opening = _OPENING.match(text)
+    lead = opening.end() if opening else 0
+    ending = _ENDING_NOTES.search(text, lead)
+    quote = text[lead : ending.start() if ending else len(text)]
+    lead += len(quote) - len(quote.lstrip())
+    quote = quote.strip()
+    return (lead, quote) if is_quotable(quote) else None
+
+
+def is_quotable(text: str) -> bool:
+    """Return whether a piece of text reads as a sentence and holds no marker, link or citation."""
+    dense = is_dense(text)
+    if not (MIN_DENSE_CHARS if dense else MIN_CHARS) <= len(text) <= MAX_CHARS:
+        return False
+    if _MARKERS.search(text) or _CITED.search(text) or _LINKED.search(text):
+        return False
+    if _REFERENCE.search(text) or len(_SEPARATORS.findall(text)) >= 2:
+        return False
+    if any(unicodedata.category(char) in ("Cc", "Cs", "Co") for char in text if char not in "\n\t"):
+        return False
+    letters = sum(map(str.isalpha, text))
+    if letters * 2 < len(text) * 0.8 or (_ADDRESS.search(text) and letters < 120):
+        return False
+    return bool(_TERMINATED.search(text)) or _is_long_line(text, dense)
+
+
+def _is_long_line(text: str, dense: bool) -> bool:
+    """A line without a full stop is a sentence only if it is clearly longer than a heading."""
+    if dense:
+        return len(text) >= 24
+    lowered = sum(word[:1].islower() or not word.isascii() for word in text.split())
+    return len(text) >= 80 and lowered >= 5
