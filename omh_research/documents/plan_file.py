@@ -14,6 +14,7 @@ from msgspec import Struct
 from omh_research.documents import frontmatter
 from omh_research.documents.names import fold_topic
 from omh_research.documents.plan import Subtopic
+from omh_research.documents.state import SESSION
 from omh_research.errors import DamagedFileError
 
 
@@ -61,8 +62,8 @@ def render_plan(plan: Plan) -> str:
     return frontmatter.render(meta, "\n".join(lines) + "\n")
 
 
-def parse_plan(text: str, *, where: str) -> Plan:
-    """Return the plan held in a plan file.
+def parse_plan(text: str, *, where: str, slug: str = "") -> Plan:
+    """Return the plan held in a plan file; `slug`, if given, is what the file name says.
 
     Raises:
         DamagedFileError: no frontmatter, or a field is not what it should be.
@@ -73,11 +74,17 @@ def parse_plan(text: str, *, where: str) -> Plan:
         raise DamagedFileError(f"{where}: the plan has no subtopics.")
     subtopics = tuple(_subtopic(row, where) for row in rows)
     revision = _word(meta, "revision")
+    session_id = _word(meta, "session_id")
+    if not SESSION.fullmatch(session_id):
+        raise DamagedFileError(f"{where}: session_id {session_id[:70]!r} is no session id.")
+    found = _word(meta, "slug") or slug
+    if slug and found != slug:
+        raise DamagedFileError(f"{where}: holds the slug {found[:90]!r}, not {slug!r}.")
     return Plan(
         topic=_word(meta, "topic"),
-        slug=_word(meta, "slug"),
+        slug=found,
         subtopics=subtopics,
-        session_id=_word(meta, "session_id"),
+        session_id=session_id,
         started_at=_word(meta, "started_at"),
         delegate=_word(meta, "delegate"),
         language=_word(meta, "language"),

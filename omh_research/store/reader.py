@@ -98,7 +98,7 @@ class Reader:
             return None
         from omh_research.documents.plan_file import parse_plan
 
-        return parse_plan(text, where=self.layout.relative(self.layout.plan(slug)))
+        return parse_plan(text, where=self.layout.relative(self.layout.plan(slug)), slug=slug)
 
     def report(self, slug: str) -> str | None:
         """Return the whole report file, or None."""
