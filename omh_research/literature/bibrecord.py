@@ -55,58 +55,62 @@ def record_from(row: Mapping[str, Any]) -> BibRecord:
     flat (arxiv_id, openalex_id, semantic_scholar_id, s2 too); volume, pages; publication_type,
     type or ENTRYTYPE; is_preprint; abstract. Wrong types count as missing.
     """
-    nested = row.get("identifiers")
-    ids: Mapping[str, Any] = nested if isinstance(nested, Mapping) else {}
-    publication = row.get("publication")
-    form: Mapping[str, Any] = publication if isinstance(publication, Mapping) else {}
-    doi = clean_doi(_first_text(ids.get("doi"), row.get("doi"))) or ""
-    arxiv = _first_text(ids.get("arxiv"), row.get("arxiv"), row.get("arxiv_id")).lower()
+    get = row.get
+    nested, publication = get("identifiers"), get("publication")
+    ids = nested if isinstance(nested, Mapping) else {}
+    form = publication if isinstance(publication, Mapping) else {}
+    doi = clean_doi(_text(ids.get("doi")) or _text(get("doi"))) or ""
+    arxiv = _text(ids.get("arxiv")) or _text(get("arxiv")) or _text(get("arxiv_id"))
     if not arxiv and doi.startswith(ARXIV_DOI):
         arxiv = doi.removeprefix(ARXIV_DOI)
     return BibRecord(
-        title=_first_text(row.get("title")),
-        authors=split_authors(row.get("authors") or row.get("author") or ()),
-        year=read_year(row.get("year")),
-        venue=_first_text(row.get("venue"), row.get("journal"), row.get("booktitle")),
+        title=_text(get("title")),
+        authors=split_authors(get("authors") or get("author") or ()),
+        year=read_year(get("year")),
+        venue=_text(get("venue")) or _text(get("journal")) or _text(get("booktitle")),
         doi=doi,
-        pmid=_first_text(ids.get("pmid"), row.get("pmid")),
-        arxiv=re.sub(r"v\d+$", "", arxiv.removeprefix("arxiv:")),
-        openalex=_first_text(ids.get("openalex"), row.get("openalex"), row.get("openalex_id")),
-        semantic_scholar=_first_text(
-            ids.get("semantic_scholar"),
-            row.get("semantic_scholar"),
-            row.get("semantic_scholar_id"),
-            row.get("s2"),
-        ),
-        volume=_first_text(row.get("volume")),
-        pages=_first_text(row.get("pages")),
-        publication_type=_first_text(
-            form.get("publication_type"), row.get("publication_type"), row.get("ENTRYTYPE")
-        ),
-        is_preprint=bool(form.get("is_preprint") or row.get("is_preprint")),
-        has_abstract=bool(row.get("abstract")),
+        pmid=_text(ids.get("pmid")) or _text(get("pmid")),
+        arxiv=_bare_arxiv(arxiv) if arxiv else "",
+        openalex=_text(ids.get("openalex")) or _text(get("openalex")) or _text(get("openalex_id")),
+        semantic_scholar=_text(ids.get("semantic_scholar"))
+        or _text(get("semantic_scholar"))
+        or _text(get("semantic_scholar_id"))
+        or _text(get("s2")),
+        volume=_text(get("volume")),
+        pages=_text(get("pages")),
+        publication_type=_text(form.get("publication_type"))
+        or _text(get("publication_type"))
+        or _text(get("ENTRYTYPE")),
+        is_preprint=bool(form.get("is_preprint") or get("is_preprint")),
+        has_abstract=bool(get("abstract")),
     )
 
 
-def _first_text(*values: object) -> str:
-    for value in values:
-        if isinstance(value, str) and value.strip():
-            return value.strip()
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-    return ""
+def _text(value: object) -> str:
+    if type(value) is str:
+        return value.strip()
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
+
+
+def _bare_arxiv(text: str) -> str:
+    """Return an arXiv id without prefix and version."""
+    return re.sub(r"v\d+$", "", text.lower().removeprefix("arxiv:"))
 
 
 def read_year(value: object) -> int | None:
     """Return the year (1000 to 2999) in a number or a text, or None."""
     if isinstance(value, bool) or not isinstance(value, (int, str)):
         return None
-    found = _YEAR.search(str(value)[:40])
+    if isinstance(value, int):
+        return value if 1000 <= value <= 2999 else None
+    found = _YEAR.search(value[:40])
     return int(found.group(1)) if found else None
 
 
 def clean_doi(raw: str) -> str | None:
     """Return the DOI inside `raw`, lower case `10.…`, or None when there is none (B3)."""
+    if not raw:
+        return None
     found = _DOI.search(raw[:500].strip().lower().replace("%2f", "/"))
     if not found:
         return None

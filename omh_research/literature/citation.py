@@ -82,6 +82,8 @@ def page_spans(pages: str) -> frozenset[tuple[int, int]]:
 
 def read_volume(volume: str) -> int | None:
     """Return the volume number; None for none or for a torn field such as "2)"."""
+    if volume.isdecimal() and len(volume) < 7:
+        return int(volume)
     text = volume[:80].strip()
     found = _VOLUME.match(text) or _LAST_NUMBER.search(text)
     return int(found.group(1)) if found else None
