@@ -15,10 +15,10 @@ from omh_research.documents.options import RunOptions
 from omh_research.engine import StepReport
 from omh_research.errors import UsageError
 from omh_research.host_protocol import Answer, HostSource, SubmitReport
-from omh_research.operate import RunStatus
 from omh_research.project import Project, random_hex, utc_now
 from omh_research.settings import Settings, load_settings
 from omh_research.start import Request, StartReport
+from omh_research.status import RunStatus
 from omh_research.store.listing import list_runs
 
 END_STATUSES = ("confirmed", "blocked", "cancelled")
@@ -132,24 +132,24 @@ class Engine:
 
     def status(self, slug: str) -> RunStatus:
         """Return one run as operators see it; never writes."""
-        from omh_research import operate
+        from omh_research import status
 
-        return operate.status_one(self.project, slug)
+        return status.status_one(self.project, slug)
 
     def status_all(self) -> list[RunStatus]:
         """Return every run that has a state."""
-        from omh_research import operate
+        from omh_research import status
 
-        return operate.status_all(self.project)
+        return status.status_all(self.project)
 
     def wait(self, slug: str, timeout_s: float | None = None) -> str:
         """Poll until the run ends; return how, or "" when the time is up. Never writes."""
-        from omh_research import operate
+        from omh_research import status
 
         check_slug(slug)
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
-            end = operate.end_of(self.project, slug)
+            end = status.end_of(self.project, slug)
             left = WAIT_POLL_S if deadline is None else deadline - time.monotonic()
             if end or left <= 0:
                 return end

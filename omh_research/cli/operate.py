@@ -14,8 +14,8 @@ from omh_research.cli.render import print_json, say, visible
 from omh_research.errors import NoSuchRunError, UsageError
 
 if TYPE_CHECKING:
-    from omh_research.operate import RunStatus
     from omh_research.project import Project
+    from omh_research.status import RunStatus
 
 ROOT = click.option("--root", type=click.Path(), default=None, help="Project root (or OMH_ROOT).")
 JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
@@ -35,19 +35,19 @@ def _project(root: str | None) -> Project:
 @JSON
 def status(slug: str | None, root: str | None, as_json: bool) -> int:
     """List every run, or show run SLUG. Never writes, never waits."""
-    from omh_research import operate
+    from omh_research import status as looking
 
     project = _project(root)
     if slug is not None:
-        one = operate.status_one(project, slug)
+        one = looking.status_one(project, slug)
         if as_json:
-            print_json({"ok": True, **operate.as_json(one)})
+            print_json({"ok": True, **looking.as_json(one)})
         else:
             click.echo(visible(_detail(one)))
         return {"cancelled": 4, "damaged": 7}.get(one.status, 0)
-    rows = operate.status_all(project)
+    rows = looking.status_all(project)
     if as_json:
-        print_json({"ok": True, "runs": [operate.as_json(row) for row in rows]})
+        print_json({"ok": True, "runs": [looking.as_json(row) for row in rows]})
     else:
         click.echo("\n".join(visible(_line(row)) for row in rows) or "No runs here.")
     return 0
@@ -120,7 +120,7 @@ def show(slug: str, what: str, root: str | None, as_json: bool) -> int:
 @JSON
 def log(slug: str, follow: bool, root: str | None, as_json: bool) -> int:
     """Print the events of run SLUG, each once."""
-    from omh_research import operate
+    from omh_research import status as looking
     from omh_research.documents.names import check_slug
 
     project = _project(root)
@@ -132,7 +132,7 @@ def log(slug: str, follow: bool, root: str | None, as_json: bool) -> int:
     while True:
         _print_events(events[shown:], as_json, follow)
         shown = len(events)
-        if not follow or operate.end_of(project, slug):
+        if not follow or looking.end_of(project, slug):
             return 0
         time.sleep(WAIT_POLL_S)
         events = project.reader.events(session_id)
@@ -179,13 +179,12 @@ def _wait(slug: str, timeout: float | None, root: str | None) -> str:
     chosen = root or os.environ.get("OMH_ROOT") or os.getcwd()
     if is_confirmed(chosen, slug):  # what pollers meet most: nothing else is imported
         return "confirmed"
-    from omh_research import operate
-    from omh_research.documents.names import check_slug
+    from omh_research import status as looking
 
-    check_slug(slug)
+    looking.check_slug(slug)
     project = _project(root)
     while True:
-        end = operate.end_of(project, slug)
+        end = looking.end_of(project, slug)
         left = WAIT_POLL_S if deadline is None else deadline - time.monotonic()
         if end or left <= 0:
             return end
@@ -200,10 +199,11 @@ def _wait(slug: str, timeout: float | None, root: str | None) -> str:
 def cancel(slug: str, reason: str, root: str | None, as_json: bool) -> int:
     """Ask run SLUG to stop; it does at the next boundary, whoever advances it."""
     from omh_research import operate
+    from omh_research import status as looking
 
     one = operate.cancel(_project(root), slug, reason)
     if as_json:
-        print_json({"ok": True, **operate.as_json(one)})
+        print_json({"ok": True, **looking.as_json(one)})
     else:
         click.echo(f"{slug}: {one.status}")
     return 0
@@ -216,10 +216,11 @@ def cancel(slug: str, reason: str, root: str | None, as_json: bool) -> int:
 def retry(slug: str, root: str | None, as_json: bool) -> int:
     """Set blocked run SLUG going again where it stopped."""
     from omh_research import operate
+    from omh_research import status as looking
 
     one = operate.retry(_project(root), slug)
     if as_json:
-        print_json({"ok": True, **operate.as_json(one)})
+        print_json({"ok": True, **looking.as_json(one)})
     else:
         click.echo(f"{slug}: back in phase {one.phase}; {one.next_step}")
     return 0

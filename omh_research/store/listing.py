@@ -17,35 +17,17 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from omh_research.documents.state import MAX_STATE_BYTES, PHASES, SLUG, Spent, State, parse_state
+from omh_research.documents.state import MAX_STATE_BYTES, PHASES, SLUG, Spent, parse_state
 from omh_research.errors import OmhError
 from omh_research.store import disk
 from omh_research.store.layout import Layout
+from omh_research.store.row import Row, row_of
 
 CACHE_NAME = "runs.msgpack"
 CACHE_VERSION = 1
 _PREFIX, _SUFFIX = "research--", ".json"
 _STATE_NAME = re.compile(_PREFIX + SLUG.pattern + re.escape(_SUFFIX)).fullmatch
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-
-
-class Row(Struct, frozen=True, array_like=True):
-    """One run at a glance. `problem` says why its state cannot be read ("" when it can)."""
-
-    slug: str
-    topic: str = ""
-    phase: str = ""
-    delegate: str = ""
-    done: int = 0
-    total: int = 0
-    batch: int = 0
-    attempts: int = 0
-    started_at: str = ""
-    session_id: str = ""
-    cancel_requested: bool = False
-    blocked_reason: str = ""
-    spent: Spent = Spent()
-    problem: str = ""
 
 
 class _Peek(Struct, frozen=True, kw_only=True):
@@ -208,25 +190,6 @@ def _strict_row(slug: str, data: bytes) -> Row:
         return row_of(parse_state(data, where=f"research--{slug}.json", slug=slug))
     except OmhError as error:
         return Row(slug, problem=error.message)
-
-
-def row_of(state: State) -> Row:
-    """Return the row of a state."""
-    return Row(
-        state.slug,
-        state.topic,
-        state.phase,
-        state.delegate,
-        len(state.completed_subtopics),
-        state.subtopic_count,
-        state.batch,
-        state.synthesis_attempts,
-        state.started_at,
-        state.session_id,
-        state.cancel_requested,
-        state.blocked_reason,
-        state.spent,
-    )
 
 
 def _read_cache(layout: Layout) -> dict[str, _Entry]:
