@@ -65,7 +65,10 @@ def inverse_frequency(total: int, containing: int) -> float:
 
 
 class Bm25:
-    """BM25 over passages already given as tokens; every document's score for a set of terms."""
+    """BM25 over passages already given as tokens: every one's score for a set of terms.
+
+    `gain` is the most that one term can add, in units of its weight.
+    """
 
     def __init__(self, documents: Iterable[Sequence[str]], *, k1: float = K1, b: float = B) -> None:
         self.postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -76,7 +79,7 @@ class Bm25:
                 self.postings[token].append((index, count))
         average = sum(lengths) / len(lengths) if lengths and any(lengths) else 1.0
         self.total = len(lengths)
-        self._k1 = k1
+        self.gain = k1 + 1
         self._norms = [k1 * (1 - b + b * length / average) for length in lengths]
 
     def weight(self, term: str) -> float:
@@ -86,12 +89,11 @@ class Bm25:
     def scores(self, terms: Iterable[str]) -> dict[int, float]:
         """Score by document index, only of documents that hold a term."""
         scores: dict[int, float] = defaultdict(float)
-        gain = self._k1 + 1
         for term in terms:
             found = self.postings.get(term)
             if not found:
                 continue
-            weight = inverse_frequency(self.total, len(found)) * gain
+            weight = inverse_frequency(self.total, len(found)) * self.gain
             for index, count in found:
                 scores[index] += weight * count / (count + self._norms[index])
         return scores

@@ -88,14 +88,12 @@ def _first_of_each(
         if same == index and tokens:
             rarest = sorted(tokens, key=lambda token: (frequency[token], token))
             prefix = rarest[: len(tokens) - int(len(tokens) * threshold) + 1]
-            signature = _signature(text)
             for other in dict.fromkeys(
                 i for token in prefix for i in by_token[token][:_MAX_CANDIDATES]
             ):
-                if (
-                    jaccard(tokens, sets[other]) >= threshold
-                    and _signature(texts[other]) == signature
-                ):
+                if jaccard(tokens, sets[other]) < threshold:
+                    continue
+                if _signature(texts[other]) == _signature(text):
                     same = other
                     break
             if same == index:
