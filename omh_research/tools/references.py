@@ -96,8 +96,11 @@ def find_markers(text: str) -> list[Marker]:
         while index < len(hidden) and hidden[index][1] <= marker.start:
             index += 1
         is_hidden = index < len(hidden) and hidden[index][0] <= marker.start
-        if marker.numbers and not is_hidden and (not kept or marker.start >= kept[-1].end):
-            kept.append(marker)
+        if not marker.numbers or is_hidden or (kept and marker.start < kept[-1].end):
+            continue
+        if kept and _DASH.fullmatch(text[kept[-1].end : marker.start]):
+            marker = _span(kept.pop(), marker)
+        kept.append(marker)
     return kept
 
 
@@ -126,6 +129,13 @@ def uncited(report: str) -> list[int]:
     """Return the numbers that are in the Sources list but never cited, sorted."""
     cited = set(cited_numbers(report))
     return sorted({entry.n for entry in parse_sources(report) if entry.n} - cited)
+
+
+def _span(first: Marker, last: Marker) -> Marker:
+    """Return one marker for `[1]-[3]`: everything from the first to the last."""
+    low, high = first.numbers[-1], last.numbers[0]
+    between = range(low + 1, high) if 0 < high - low <= _MAX_RANGE else ()
+    return Marker((*first.numbers, *between, *last.numbers), first.start, last.end)
 
 
 def _bracket_marker(match: re.Match[str]) -> Marker | None:

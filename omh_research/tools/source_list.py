@@ -169,7 +169,8 @@ def _entry(number: int, block: list[str]) -> SourceEntry | None:
         after = rest.partition(source.url)[2].strip(" \t:：-–—|·>)*_")
         if not source.title and len(after) > 12 and not row:
             return SourceEntry(number, after, source.url, "", source.date)
-        return SourceEntry(number, source.title, source.url, source.credibility, source.date)
+        tag = source.credibility if re.search(r"\w", source.credibility) else ""
+        return SourceEntry(number, source.title, source.url, tag, source.date)
     if not number:
         return None
     title = row[2].strip(" |") if row else rest

@@ -1,0 +1,195 @@
+"""Does a quote carry the claim that cites it? (spec T13, T13b)
+
+Job: compare a claim with the exact words of its quote: numbers, dates and units always, names,
+polarity and scope, and enough of the claim's content words. Refuses to translate (another script
+is `cross_language`) and to prove: alignment is necessary for support, never sufficient.
+Importers: tools, phases, delegates.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from omh_research.tools.dates import find_dates, index_dates
+from omh_research.tools.figures import Figure, find_figures, index_figures
+from omh_research.tools.identifiers import find_dois
+from omh_research.tools.polarity import polarity_conflict
+from omh_research.tools.proper_names import find_names, index_names
+from omh_research.tools.tokens import content_tokens, detect_language, is_cjk
+
+ALIGNED, UNALIGNED, CROSS_LANGUAGE = "aligned", "unaligned", "cross_language"
+MIN_COVERAGE = 0.55
+MIN_COVERAGE_CJK = 0.5
+MAX_COMPARED_CHARS = 20_000
+
+
+class Alignment(Struct, frozen=True):
+    """The outcome: `status` is "aligned", "unaligned" or "cross_language".
+
+    `reason` says what failed in a few words ("" when aligned), `missing` which words, numbers or
+    names of the claim the quote lacks, `coverage` the share of content words found (0 to 1).
+    """
+
+    status: str
+    reason: str = ""
+    missing: tuple[str, ...] = ()
+    coverage: float = 0.0
+
+
+_CLAUSE = re.compile(
+    r"(?<=[.!?;:。！？；：])\s+|(?<=[。！？；])|\s+[—–]\s+|\n|，"
+    r"|,\s+(?=(?:but|while|whereas|although|though|however|yet|aber|während|mais|tandis|pero"
+    r"|mientras|но)\b)"
+)
+_MARKER = re.compile(
+    r"\s*(?:\[\^?\d{1,3}(?:\s?[,，;–-]\s?\d{1,3}){0,20}\]|【\d{1,3}[^】\n]{0,40}】)"
+)
+_OPENING = re.compile(r"\W{0,3}([A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][\w&.-]*)")
+_POSSESSIVE = re.compile(r"[^\W\d_][\w&.-]*(?=['’]s\b)")
+_STRICT_UNITS = frozenset({"%", "‰", "pp", "usd", "eur", "gbp", "cny", "jpy", "inr"})
+_SCRIPTS = (
+    ("latin", re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")),
+    ("han", re.compile("[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff]")),
+    ("hangul", re.compile("[\u1100-\u11ff\uac00-\ud7af]")),
+    ("cyrillic", re.compile("[\u0400-\u052f]")),
+    ("arabic", re.compile("[\u0600-\u06ff\u0750-\u077f]")),
+    ("hebrew", re.compile("[\u0590-\u05ff]")),
+    ("greek", re.compile("[\u0370-\u03ff]")),
+    ("devanagari", re.compile("[\u0900-\u097f]")),
+    ("thai", re.compile("[\u0e00-\u0e7f]")),
+)
+_KANA = re.compile("[\u3040-\u30ff]")
+# One Han or Hangul character says about as much as three letters.
+_WEIGHTS = {"han": 3, "hangul": 3}
+
+
+def align(claim: str, quote: str, context: str = "") -> str:
+    """Return the status of `compare`: "aligned", "unaligned" or "cross_language"."""
+    return compare(claim, quote, context).status
+
+
+def compare(claim: str, quote: str, context: str = "") -> Alignment:
+    """Compare `claim` with the exact words of `quote` (spec T13).
+
+    `context` is text of the same source that may resolve the claim's subject (its title, the
+    sentence before): a name missing from the quote may stand there, a number may not. Citation
+    markers in the claim are ignored.
+    """
+    claim = _MARKER.sub("", claim)[:MAX_COMPARED_CHARS].strip()
+    quote = quote[:MAX_COMPARED_CHARS].strip()
+    if not claim or not quote:
+        return Alignment(UNALIGNED, "empty")
+    if script_of(claim) != script_of(quote):
+        return Alignment(CROSS_LANGUAGE, "claim and quote are written in different scripts")
+    missing = missing_figures(claim, quote)
+    if missing:
+        return Alignment(UNALIGNED, "numbers not in the quote", missing)
+    names = _missing_names(claim, quote, context)
+    if names:
+        return Alignment(UNALIGNED, "names not in the quote", names)
+    wanted = dict.fromkeys(content_tokens(claim))
+    held = set(content_tokens(quote)) | set(content_tokens(context)) if wanted else set()
+    lacking = tuple(token for token in wanted if token not in held)
+    coverage = 1 - len(lacking) / len(wanted) if wanted else 1.0
+    least = MIN_COVERAGE_CJK if any(map(is_cjk, claim)) else MIN_COVERAGE
+    if coverage < least:
+        return Alignment(UNALIGNED, "too few of the claim's words in the quote", lacking, coverage)
+    clause = _carrying_clause(quote, wanted)
+    conflict = polarity_conflict(claim, clause) or _other_subject(claim, clause, quote + context)
+    if conflict:
+        return Alignment(UNALIGNED, conflict, lacking, coverage)
+    return Alignment(ALIGNED, "", lacking, coverage)
+
+
+def script_of(text: str) -> str:
+    """Return the script most of `text` is written in, "kana" for Japanese, "" without letters.
+
+    A sentence with Latin names and figures in it keeps the script of its own words.
+    """
+    counts = {name: len(pattern.findall(text)) for name, pattern in _SCRIPTS}
+    best = max(counts, key=lambda name: counts[name] * _WEIGHTS.get(name, 1))
+    if not counts[best]:
+        return ""
+    if best == "han" and len(_KANA.findall(text)) * 8 >= counts["han"]:
+        return "kana"
+    return best
+
+
+def missing_figures(claim: str, quote: str) -> tuple[str, ...]:
+    """Return the numbers, dates and DOIs of `claim`, as spelt, that `quote` does not hold.
+
+    A number counts with its unit: "5 mg" is not "5 g", "12 %" not "12". Other languages' number
+    words, decimal signs and dates are read, so a translated sentence may be compared (T13b).
+    """
+    dates = find_dates(claim)
+    date_index = index_dates(quote)
+    missing = [claim[d.start : d.end] for d in dates if not date_index.supports(d)]
+    figures = index_figures(quote)
+    for figure in find_figures(claim):
+        if any(date.start <= figure.start < date.end for date in dates):
+            continue
+        seen = [figures.units[value] for value in figure.values if value in figures.units]
+        if not figures.supports(figure) or not _units_agree(figure, seen):
+            missing.append(figure.text)
+    held = set(find_dois(quote))
+    missing += [doi for doi in find_dois(claim) if doi not in held]
+    return tuple(dict.fromkeys(missing))
+
+
+def _units_agree(figure: Figure, seen: list[frozenset[str]]) -> bool:
+    """Say whether the unit of `figure` is among those its value stands with in the quote."""
+    units = frozenset().union(*seen)
+    if figure.unit in _STRICT_UNITS:
+        return bool(units - {""})
+    return "" in units or bool(figure.unit) or not units <= _STRICT_UNITS
+
+
+def _missing_names(claim: str, quote: str, context: str) -> tuple[str, ...]:
+    """Return the names of `claim` that neither `quote` nor, in its place, `context` holds.
+
+    When the quote names somebody the claim does not, the context cannot stand in: that is how a
+    swapped name looks.
+    """
+    language = detect_language(claim) or "en"
+    index = index_names([quote])
+    # A possessive is a name even where the first word's capital says nothing.
+    known = frozenset(match[0].casefold() for match in _POSSESSIVE.finditer(claim))
+    named = find_names(claim, language=language, known=known)
+    missing = [name for name in named if not index.supports(name)]
+    if not missing:
+        return ()
+    others = index_names([claim])
+    rivals = [n for n in find_names(quote, language=language) if not others.supports(n)]
+    if context and not rivals:
+        around = index_names([context])
+        missing = [name for name in missing if not around.supports(name)]
+    return tuple(name.text for name in missing)
+
+
+def _other_subject(claim: str, clause: str, known: str) -> str:
+    """Return a reason if claim and clause open with different capitalised words, else "".
+
+    "Pfizer reported …" against "Moderna reported …": an opening capital alone does not make a
+    name, so a word that `known` also writes small is let pass.
+    """
+    ours, theirs = _OPENING.match(claim), _OPENING.match(clause)
+    if not ours or not theirs or theirs[1].isupper() or theirs[1].endswith("ly"):
+        return ""
+    said, held = content_tokens(ours[1]), content_tokens(theirs[1])
+    if not said or not held or said[0] in content_tokens(known) or held[0] in content_tokens(claim):
+        return ""
+    return f"{ours[1]} in place of {theirs[1]}"
+
+
+def _carrying_clause(quote: str, wanted: dict[str, None]) -> str:
+    """Return the clause of `quote` that holds most of the wanted words; all of it if none does."""
+    clauses = [clause for clause in _CLAUSE.split(quote) if clause and clause.strip()]
+    if len(clauses) < 2 or not wanted:
+        return quote
+    scores = [len(set(content_tokens(clause)) & wanted.keys()) for clause in clauses]
+    best = max(scores)
+    if best < max(1, len(wanted) * MIN_COVERAGE_CJK):
+        return quote
+    return clauses[scores.index(best)]
