@@ -123,7 +123,7 @@ def _check_contents(project: Project, slug: str, plan: Plan, notes: _Notes) -> N
         notes.broken.append(f"files: {error.message}")
         return
     _check_texts(project, slug, record, notes)
-    _check_gate(plan, body, findings, held, leads, notes)
+    _check_gate(_gate_input(plan, body, findings, held, leads), notes)
     _check_quotes(project, slug, held, notes)
     _list_declared(findings, held, notes)
 
@@ -146,36 +146,37 @@ def _check_texts(project: Project, slug: str, record: Sources, notes: _Notes) ->
         notes.held.append(f"texts: {good} fetched texts have the hash in their name")
 
 
-def _check_gate(
+def _gate_input(
     plan: Plan,
     body: str,
     findings: tuple[FindingText, ...],
     held: dict[str, HeldText],
     leads: frozenset[str],
-    notes: _Notes,
-) -> None:
+) -> GateInput:
     quotes = plan.options.get("require_quotes")
     keeps_ledger = plan.delegate in LEDGER_DELEGATES
-    result = check(
-        GateInput(
-            topic=plan.topic,
-            subtopics=plan.names,
-            report=body,
-            findings=tuple((finding.stem, parse_finding(finding.text)) for finding in findings),
-            held=tuple(held.values()),
-            leads=leads,
-            require_quotes=keeps_ledger if quotes is None else bool(quotes),
-            declared_allowed=not keeps_ledger,
-            needs_two_sources=int(plan.options.get("rounds", 1)) > 1,
-        )
+    return GateInput(
+        topic=plan.topic,
+        subtopics=plan.names,
+        report=body,
+        findings=tuple((finding.stem, parse_finding(finding.text)) for finding in findings),
+        held=tuple(held.values()),
+        leads=leads,
+        require_quotes=keeps_ledger if quotes is None else bool(quotes),
+        declared_allowed=not keeps_ledger,
+        needs_two_sources=int(plan.options.get("rounds", 1)) > 1,
     )
+
+
+def _check_gate(judged: GateInput, notes: _Notes) -> None:
+    result = check(judged)
     notes.broken += [
         f"gate: {failure.rule}: {failure.where}: {failure.message}" for failure in result.failures
     ]
     if not result.has_usable_source:
         notes.broken.append("gate: no subtopic has a usable source")
     if not result.failures and result.has_usable_source:
-        notes.held.append(f"gate: {len(plan.subtopics)} subtopics covered, every citation resolves")
+        notes.held.append(f"gate: {len(judged.subtopics)} subtopics covered, every citation resolves")
     notes.unknown += [f"gate: {note}" for note in result.notes]
 
 

@@ -25,7 +25,8 @@ from omh_research.errors import BusyError, OmhError, UsageError
 from omh_research.machine import Phase
 from omh_research.project import Project
 from omh_research.store import lock
-from omh_research.store.listing import Row, list_runs
+from omh_research.store.listing import list_runs
+from omh_research.store.row import Row
 
 MAX_TOPIC_CHARS = 4_000
 MAX_NEAR = 500
@@ -128,6 +129,7 @@ def phase_zero(project: Project, services_for: ServicesFor) -> tuple[str, ...]:
 
     A busy run and a damaged one are skipped; the damaged one is named in a note.
     """
+    project.writer.sweep_root()
     listing = list_runs(project.layout)
     notes: list[str] = []
     for row in listing.rows:
