@@ -11,7 +11,7 @@ import os
 from msgspec.structs import replace
 
 from omh_research.documents.names import check_slug
-from omh_research.errors import BusyError, DamagedFileError, NoSuchRunError, UsageError
+from omh_research.errors import BusyError, DamagedFileError, NoSuchRunError, OmhError, UsageError
 from omh_research.project import Project
 from omh_research.status import RunStatus, ended_status, status_one
 from omh_research.store import lock
@@ -100,36 +100,38 @@ def clear(project: Project, slug: str) -> None:
 
 def recover(project: Project, *, move_damaged: bool) -> list[dict[str, str]]:
     """Sweep leftovers of every run; move damaged states aside if asked. One row a finding."""
+    rows: list[dict[str, str]] = []
+    project.writer.sweep_root()
+    listing = list_runs(project.layout, use_cache=False)
+    slugs = [(row.slug, row.problem) for row in listing.rows]
+    for slug, problem in [*slugs, *((slug, "") for slug in sorted(listing.orphans))]:
+        try:
+            if problem:
+                done = _recover_damaged(project, slug, move_damaged)
+                rows.append({"slug": slug, "found": problem, "done": done})
+            else:
+                rows += _recover_one(project, slug, slug in listing.heartbeats)
+        except OmhError as error:
+            found = "running" if isinstance(error, BusyError) else error.message
+            rows.append({"slug": slug, "found": found, "done": ""})
+    return rows
+
+
+def _recover_damaged(project: Project, slug: str, move: bool) -> str:
     from omh_research.engine import Held
 
-    rows: list[dict[str, str]] = []
-    listing = list_runs(project.layout, use_cache=False)
-    for row in listing.rows:
-        if row.problem:
-            path = project.layout.state(row.slug)
-            if not move_damaged:
-                rows.append({"slug": row.slug, "found": row.problem, "done": ""})
-                continue
-            with Held(project, row.slug):
-                name = project.writer.move_aside(path)
-            rows.append({"slug": row.slug, "found": row.problem, "done": f"moved to {name}"})
-            continue
-        rows += _recover_one(project, row.slug, row.slug in listing.heartbeats)
-    for slug in sorted(listing.orphans):
-        with Held(project, slug):
-            project.writer.sweep_orphans(slug)
-        rows.append({"slug": slug, "found": "leftovers of an ended run", "done": "removed"})
-    return rows
+    if not move:
+        return ""
+    with Held(project, slug):
+        return f"moved to {project.writer.move_aside(project.layout.state(slug))}"
 
 
 def _recover_one(project: Project, slug: str, beating: bool) -> list[dict[str, str]]:
     from omh_research.engine import Held
 
-    try:
-        with Held(project, slug):  # taking the run sweeps what a crash left
-            pass
-    except BusyError:
-        return [{"slug": slug, "found": "running", "done": ""}]
+    with Held(project, slug):  # taking the run sweeps what a crash left
+        if project.writer.sweep_orphans(slug):
+            return [{"slug": slug, "found": "leftovers of an ended run", "done": "removed"}]
     if not beating:
         return []
     return [{"slug": slug, "found": "interrupted", "done": "leftovers swept"}]

@@ -57,5 +57,7 @@ def is_confirmed(root: str, slug: str) -> bool:
     """Tell whether `{root}/.omh/research/{slug}-report.md` is a confirmed report."""
     if len(slug) > 80 or not _SLUG.fullmatch(slug):
         return False
-    path = os.path.join(root, ".omh", "research", f"{slug}-report.md")
-    return read_status(path) == "confirmed"
+    folder = os.path.join(root, ".omh", "research")
+    if os.path.islink(folder) or os.path.islink(os.path.dirname(folder)):
+        return False
+    return read_status(os.path.join(folder, f"{slug}-report.md")) == "confirmed"

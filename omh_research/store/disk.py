@@ -75,17 +75,23 @@ def sync_directory(path: str) -> None:
 
 
 def make_directories(base: str, path: str) -> None:
-    """Create the folders from `base` down to `path`, each new name durable; refuse links."""
-    parent = os.path.dirname(path)
-    if check_directory(path):
-        return
-    if path != base:
-        make_directories(base, parent)
-    with _storage_errors("create folder", path):
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(path, 0o755)
-        sync_directory(parent)
-    check_directory(path)
+    """Create the folders from `base` down to `path`, each new name durable.
+
+    Raises:
+        DamagedFileError: one of them, an outer one too, is a link or no folder.
+        StorageError: the file system refused.
+    """
+    chain = [path]
+    while chain[-1] != base:
+        chain.append(os.path.dirname(chain[-1]))
+    for folder in reversed(chain):
+        if check_directory(folder):
+            continue
+        with _storage_errors("create folder", folder):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(folder, 0o755)
+            sync_directory(os.path.dirname(folder))
+        check_directory(folder)
 
 
 def read_bytes(path: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes | None:
@@ -144,9 +150,9 @@ def _write_all(fd: int, data: bytes) -> None:
 
 
 def temp_path(path: str) -> str:
-    """Return the temporary name that belongs to `path` in this process."""
+    """Return a temporary name for `path`, no other thread's, process's or container's."""
     folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name[:200]}.{os.getpid():x}{TEMP_SUFFIX}")
+    return os.path.join(folder, f".{name[:200]}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
 
 
 def replace(path: str, data: bytes, *, mode: int = DURABLE_MODE, durable: bool = True) -> None:
@@ -194,11 +200,7 @@ def _replace_one(path: str, data: bytes, mode: int, durable: bool) -> None:
 
 def _open_temp(temp: str, mode: int) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC | _BINARY
-    try:
-        return os.open(temp, flags, mode)
-    except FileExistsError:  # left by a crashed process that had our number
-        os.unlink(temp)
-        return os.open(temp, flags, mode)
+    return os.open(temp, flags, mode)
 
 
 def _rename(temp: str, path: str) -> None:
@@ -213,6 +215,13 @@ def _rename(temp: str, path: str) -> None:
             if attempt == _WINDOWS_RENAME_TRIES - 1:
                 raise
             time.sleep(0.05)
+
+
+def rename(path: str, to: str) -> None:
+    """Give a file another name in its folder, durable."""
+    with _storage_errors("rename", path):
+        os.rename(path, to)
+        sync_directory(os.path.dirname(to))
 
 
 def append(path: str, lines: Iterable[str], *, mode: int = DURABLE_MODE) -> None:
@@ -262,6 +271,8 @@ def cut_torn_tail(path: str) -> None:
     with _storage_errors("repair", path):
         fd = os.open(path, os.O_WRONLY | _NOFOLLOW | _CLOEXEC | _BINARY)
         try:
+            if os.fstat(fd).st_nlink > 1:
+                raise DamagedFileError(f"{path} is not a plain file with one name.")
             os.ftruncate(fd, data.rfind(b"\n") + 1)
             os.fsync(fd)
         finally:
@@ -308,7 +319,7 @@ def sweep_temps(folder: str, prefix: str = ".") -> None:
     """Remove temporary files a crash left behind; call it under the lock of their owner only."""
     if not check_directory(folder):
         return
-    with os.scandir(folder) as entries:
+    with _storage_errors("look into", folder), os.scandir(folder) as entries:
         stale = [
             entry.path
             for entry in entries

@@ -35,16 +35,21 @@ class Reader:
         self.layout = layout
         self._checked: set[str] = set()
 
+    def _is_reachable(self, folder: str) -> bool:
+        """Tell whether `folder` is there; it and those above it must be no links."""
+        if folder in self._checked:
+            return True
+        chain = [folder]
+        while chain[-1] != self.layout.base and len(chain) < 6:
+            chain.append(os.path.dirname(chain[-1]))
+        if not all(disk.check_directory(part) for part in reversed(chain)):
+            return False
+        self._checked.add(folder)
+        return True
+
     def _bytes(self, path: str, max_bytes: int) -> bytes | None:
-        folder = os.path.dirname(path)
-        if folder not in self._checked:
-            chain = [folder]
-            while chain[-1] != self.layout.base and len(chain) < 6:
-                chain.append(os.path.dirname(chain[-1]))
-            for part in reversed(chain):
-                if not disk.check_directory(part):
-                    return None
-            self._checked.add(folder)
+        if not self._is_reachable(os.path.dirname(path)):
+            return None
         return disk.read_bytes(path, max_bytes=max_bytes)
 
     def _text(self, path: str, max_bytes: int) -> str | None:
@@ -108,6 +113,8 @@ class Reader:
         """Return `confirmed`, `draft`, … of a report's head, or None if there is no report."""
         from omh_research.sentinel import read_status
 
+        if not self._is_reachable(self.layout.research_dir):
+            return None
         return read_status(self.layout.report(slug))
 
     def finding_body(self, slug: str, stem: str) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from omh_research.commit import Clear, Commit, Log, Op, PutFiles, PutRows, PutState, Seal
 from omh_research.documents.event import render
 from omh_research.documents.state import State, is_own, render_state
-from omh_research.errors import FencedError, NoSuchRunError
+from omh_research.errors import FencedError, NoSuchRunError, StorageError
 from omh_research.outcome import Artifact
 from omh_research.store import disk
 from omh_research.store.layout import Layout
@@ -32,6 +32,17 @@ is worth keeping; `state/`, `logs/` and `cache/` are this machine's own. A repor
 its first lines say `status: confirmed`.
 """
 GITIGNORE_TEXT = "state/\nlogs/\ncache/\n"
+CANCEL_TRIES = 20
+
+
+@contextlib.contextmanager
+def _swept_away() -> Iterator[None]:
+    """Let pass that a sweeper took the temporary file of a write made without its lock."""
+    try:
+        yield
+    except StorageError as error:
+        if not isinstance(error.__cause__, FileNotFoundError):
+            raise
 
 
 class Writer:
@@ -53,7 +64,8 @@ class Writer:
         for name, text in (("README.md", README_TEXT), (".gitignore", GITIGNORE_TEXT)):
             path = os.path.join(layout.base, name)
             if not os.path.lexists(path):
-                disk.replace(path, text.encode())
+                with _swept_away():
+                    disk.replace(path, text.encode())
 
     def execute(self, commit: Commit, guard: Callable[[], None]) -> None:
         """Make a commit true, op by op; `guard` raises if this process no longer owns the run."""
@@ -138,6 +150,10 @@ class Writer:
         """Leave the cancel marker, durable; never waits for the run's lock (spec E35)."""
         plain = {"cancel_requested": True, "reason": reason, "at": self._now(), "by": by}
         data = json.dumps(plain, ensure_ascii=True).encode("ascii") + b"\n"
+        for _ in range(CANCEL_TRIES):
+            with _swept_away():
+                disk.replace(self._layout.cancel(slug), data, mode=disk.STATE_MODE)
+                return
         disk.replace(self._layout.cancel(slug), data, mode=disk.STATE_MODE)
 
     def clear(self, slug: str) -> None:
@@ -158,22 +174,35 @@ class Writer:
             layout.tasks_dir(slug),
         ):
             disk.sweep_temps(folder)
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):
             os.unlink(layout.heartbeat(slug))
 
-    def sweep_orphans(self, slug: str) -> None:
-        """Remove replies and markers of a run that has no state any more."""
-        if self._reader.state_bytes(slug) is None and disk.check_directory(self._layout.state_dir):
-            disk.remove_folder(self._layout.tasks_dir(slug))
-            disk.remove(self._layout.cancel(slug))
+    def sweep_orphans(self, slug: str) -> bool:
+        """Remove replies and markers of a run that ended; tell whether there were any.
+
+        Replies of a run whose state was lost stay: started again, it finds them answered (E13).
+        """
+        if self._reader.state_bytes(slug) is not None:
+            return False
+        if not disk.check_directory(self._layout.state_dir):
+            return False
+        tasks = self._layout.tasks_dir(slug)
+        swept = disk.check_directory(tasks) and self._reader.ended(slug) != ""
+        if swept:
+            disk.remove_folder(tasks)
+        return disk.remove(self._layout.cancel(slug)) or swept
+
+    def sweep_root(self) -> None:
+        """Remove temporary files of the caches and of the seeded files; harmless at any time."""
+        disk.sweep_temps(self._layout.cache_dir)
+        disk.sweep_temps(self._layout.base)
 
     def move_aside(self, path: str) -> str:
         """Rename a damaged file to `NAME.corrupt-N`; return the new name."""
         number = 1
         while os.path.lexists(f"{path}.corrupt-{number}"):
             number += 1
-        os.rename(path, f"{path}.corrupt-{number}")
-        disk.sync_directory(os.path.dirname(path))
+        disk.rename(path, f"{path}.corrupt-{number}")
         return os.path.basename(f"{path}.corrupt-{number}")
 
 
