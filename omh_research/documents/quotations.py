@@ -1,0 +1,104 @@
+"""Quotations in running text: what stands between quotation marks, and block quotes.
+
+Job: find them in straight, curly, angled and CJK marks. A line may be read in two ways when a
+quotation itself holds marks, so a line yields alternatives: it is honest if all quotations of one
+alternative are. Refuses to compare with a source. Importers: documents, tools.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CLOSERS = {
+    "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "〝": "〞", "＂": "＂",
+}  # fmt: skip
+MAX_QUOTATION_CHARS = 8_000
+_OPEN_ALL = '"“„«「『〝＂'
+_CLOSE_ALL = '"”“»」』〞＂'
+_MARKERS = r"(?:\s*(?:[\[【［(（]\s*\^?\d[\d\s,;–-]*[\]】］)）]|\[\^\d+\]|[¹²³⁰⁴-⁹]+))*"
+_LINE = re.compile(
+    rf"\s*(?:[-*+•>]\s+|\d{{1,3}}[.)]\s+)*(?:\*\*[^*\n]{{1,80}}\*\*[:：]?\s*)?"
+    rf"(?P<body>[{_OPEN_ALL}].*[{_CLOSE_ALL}])\s*[.,;。，；]?{_MARKERS}\s*[.。]?\s*"
+)
+_CITATION = re.compile(r"[\[【［]\s*\^?\d[\d\s,;–-]*[\]】］]")
+
+
+def find_quotations(line: str) -> tuple[tuple[str, ...], ...]:
+    """Return the alternatives of one line or sentence, the likeliest first; () when none.
+
+    Each alternative is the texts between marks, in order, without the marks. Titles in 《》 are
+    no quotations.
+    """
+    alternatives: list[tuple[str, ...]] = []
+    match = _LINE.fullmatch(line[:20_000])
+    if match and not _CITATION.search(match["body"]):
+        alternatives.append((match["body"][1:-1].strip(),))
+    pairs = tuple(text for s, e in quotation_spans(line) if (text := line[s + 1 : e - 1].strip()))
+    if pairs and pairs not in alternatives:
+        alternatives.append(pairs)
+    return tuple(alternatives)
+
+
+def find_block_quotes(text: str) -> tuple[str, ...]:
+    """Return the block quotes (`>` lines) of a text, each joined to one line."""
+    found: list[str] = []
+    current: list[str] = []
+    for line in [*text.split("\n"), ""]:
+        stripped = line.lstrip()
+        if stripped.startswith(">"):
+            current.append(stripped.lstrip("> ").strip())
+        elif current:
+            found.append(" ".join(part for part in current if part))
+            current = []
+    return tuple(found)
+
+
+def is_whole_quotation(line: str) -> bool:
+    """Return whether a line is one quotation with at most a label before and citations behind."""
+    match = _LINE.fullmatch(line[:20_000])
+    return bool(match and not _CITATION.search(match["body"]))
+
+
+def quotation_spans(line: str) -> list[tuple[int, int]]:
+    """Return the spans of the outermost quotations, marks included, left to right."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    while at < len(line):
+        char = line[at]
+        if char == '"':
+            end = _straight_end(line, at)
+        elif char in _CLOSERS:
+            end = _curly_end(line, at)
+        else:
+            at += 1
+            continue
+        if end < 0:
+            at += 1
+            continue
+        found.append((at, end + 1))
+        at = end + 1
+    return found
+
+
+def _straight_end(line: str, at: int) -> int:
+    """Return where the straight quotation that opens at `at` ends, or -1.
+
+    An inch mark (5") opens nothing.
+    """
+    if at and (line[at - 1].isdigit() or line[at - 1].isalpha()):
+        return -1
+    return line.find('"', at + 1)
+
+
+def _curly_end(line: str, at: int) -> int:
+    """Return where the quotation that opens at `at` with a directed mark ends, or -1."""
+    opening, depth = line[at], 0
+    closers = _CLOSERS[opening]
+    for i in range(at + 1, min(len(line), at + MAX_QUOTATION_CHARS)):
+        if line[i] in closers:
+            if depth == 0:
+                return i
+            depth -= 1
+        elif line[i] == opening:
+            depth += 1
+    return -1

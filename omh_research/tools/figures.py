@@ -1,0 +1,255 @@
+"""Figures in running text: numbers with their magnitude and unit.
+
+Job: read numbers in the spellings of several languages to one value and unit, and say whether a
+text holds a given one (spec E28: numbers and units of a cited sentence must occur in its source).
+"1.8 million", "1,800,000" and "180万" are one value; "5 kg" and "5 g" are not one figure. Refuses
+to convert units or to round. Importers: tools, phases, delegates.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+
+from msgspec import Struct
+
+from omh_research.tools.units import (
+    MAGNITUDES,
+    UNITS_AFTER,
+    UNITS_BEFORE,
+    are_compatible,
+    read_number_words,
+)
+
+_SPACES = " \u00a0\u202f\u2009"
+_NUMBER = re.compile(
+    r"(?<!\d)(?:"
+    r"\d{1,3}(?:[,'’]\d{3}){1,8}(?:\.\d{1,12})?(?!\d)"
+    r"|\d{1,3}(?:[.]\d{3}){1,8}(?:,\d{1,12})?(?!\d)"
+    r"|\d{1,3}(?:[\u00a0\u202f\u2009 ]\d{3}){1,8}(?:[.,]\d{1,12})?(?!\d)"
+    r"|\d{1,3}(?:,\d\d){1,6},\d{3}(?!\d)"
+    r"|\d{1,24}(?:[.,]\d{1,24})?(?!\d))"
+)
+_AFTER = re.compile(
+    rf"(?P<gap>[{_SPACES}]?-?)(?P<word>°[CFK](?![^\W\d_])|US-Dollars?|[%‰°℃℉€£¥$₹₩]"
+    rf"|[^\W\d_]+(?:[²³]|/[^\W\d_]+)?)"
+)
+_BEFORE = re.compile(
+    r"(?P<word>US\$|A\$|C\$|HK\$|NT\$|[$€£¥₹₩]|(?<![A-Za-z])[A-Z]{3}|[<>≤≥±~≈])[ \u00a0\u202f]?$"
+)
+_CONNECTOR = re.compile(
+    r"\s*(?:-|–|—|−|to|and|or|und|bis|oder|et|ou|à|a|y|o|至|到|~|～|和|或|,|、|/)\s*$",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(r"\d{1,6}(?:\.\d{1,6}){2,6}(?![\d])|\d{1,2}:\d\d(?::\d\d)?(?!\d)")
+_POINTS = re.compile(
+    rf"[{_SPACES}-]?(?:percentage[ -]points?|pp\b|个?百分点|個?百分點|prozentpunkt(?:en?)?"
+    r"|points? de pourcentage|puntos? porcentual(?:es)?|punti percentuali|pontos percentuais"
+    r"|процентн\w{1,4} пункт\w{0,3})",
+    re.IGNORECASE,
+)
+
+
+class Figure(Struct, frozen=True):
+    """A number as mentioned: its place, its spelling, possible `values`, and its `unit` or "".
+
+    More than one value where the spelling leaves it open ("1.234" is 1234 or 1.234).
+    """
+
+    start: int
+    end: int
+    text: str
+    values: tuple[str, ...]
+    unit: str = ""
+
+
+class FigureIndex(Struct, frozen=True):
+    """The figures of one text: for each value the units it was seen with ("" for none)."""
+
+    units: dict[str, frozenset[str]]
+
+    def supports(self, figure: Figure) -> bool:
+        """Return whether the text holds the figure.
+
+        The value must be there; where it stands with units of its own, one must be the figure's.
+        """
+        for value in figure.values:
+            seen = self.units.get(value)
+            if seen is None:
+                continue
+            known = seen - {""}
+            if not figure.unit or not known or any(are_compatible(figure.unit, u) for u in known):
+                return True
+        return False
+
+
+def find_figures(text: str) -> list[Figure]:
+    """Return the figures of `text` in order.
+
+    Numbers that are part of a name (COVID-19, GPT-4, H2O) are left out; a unit after a range or a
+    list ("10 to 12 mg") belongs to each number of it.
+    """
+    found: list[Figure] = []
+    at = 0
+    while match := _NUMBER.search(text, at):
+        version = _VERSION.match(text, match.start())
+        if version and version.end() > match.end():
+            found.append(Figure(version.start(), version.end(), version[0], (version[0],)))
+            at = version.end()
+            continue
+        at = match.end()
+        figure = _read(text, match)
+        if figure:
+            found.append(figure)
+            at = max(at, figure.end)
+    return _spread_units(text, found)
+
+
+def index_figures(text: str, *, words: bool = True) -> FigureIndex:
+    """Return the index of the figures of `text`; with `words` also of numbers written as words."""
+    units: dict[str, set[str]] = {}
+    for figure in find_figures(text):
+        for value in figure.values:
+            units.setdefault(value, set()).add(figure.unit)
+    if words:
+        for value in read_number_words(text):
+            units.setdefault(value, set()).add("")
+    return FigureIndex({value: frozenset(seen) for value, seen in units.items()})
+
+
+def _read(text: str, match: re.Match[str]) -> Figure | None:
+    start, end = match.span()
+    if _is_in_name(text, start):
+        return None
+    scale, unit = Decimal(1), ""
+    if points := _POINTS.match(text, end):
+        return Figure(
+            start, points.end(), text[start : points.end()], _values(match[0], scale), "pp"
+        )
+    for _ in range(3):
+        after = _AFTER.match(text, end)
+        if not after:
+            break
+        word, attached = after["word"], not after["gap"]
+        step = _step(word, attached, text[max(0, start - 5) : start], unit)
+        if step is None:
+            if attached and word[0].isascii() and word[0].isalpha() and scale == 1 and not unit:
+                return None  # "5G", "3D": a name
+            break
+        length, factor, found = step
+        if (found and unit) or (factor != 1 and unit):
+            break
+        scale, unit = scale * factor, found or unit
+        end = after.start("word") + length
+        if factor != 1 and text[end : end + 2] == ". ":  # "Mio. Euro"
+            end += 1
+    before = _BEFORE.search(text, max(0, start - 6), start)
+    if before and (currency := UNITS_BEFORE.get(before["word"], "")):
+        unit = currency if not unit or unit == currency else unit
+    values = _values(match[0], scale)
+    if unit == "year" and text[end - 1] in "年" and re.fullmatch(r"(?:1[5-9]|20)\d\d", match[0]):
+        unit = ""  # a calendar year
+    return Figure(start, end, text[start:end], values, unit) if values else None
+
+
+def _step(word: str, attached: bool, before: str, unit: str) -> tuple[int, Decimal, str] | None:
+    """Return (characters taken, factor, unit) for the word after a number, or None."""
+    if attached and word in ("s", "st", "nd", "rd", "th", "er", "ème", "e", "º"):
+        return len(word), Decimal(1), ""
+    is_money = before.rstrip()[-1:] in tuple("$€£¥₹₩")
+    if attached or is_money:
+        factor = {"k": 3, "K": 3, "M": 6, "m": 6, "B": 9, "b": 9, "bn": 9, "T": 12}.get(word)
+        if factor and (is_money or word in ("k", "K", "M", "B", "bn")):
+            return len(word), Decimal(10) ** factor, ""
+    if not word[0].isascii() and not _is_spaced(word[0]):
+        return _step_unspaced(word)
+    if factor := MAGNITUDES.get(word.casefold()):
+        return len(word), Decimal(10) ** factor, ""
+    head, _, per = word.partition("/")
+    if per and word.casefold() not in UNITS_AFTER:
+        name = _unit_name(head)
+        return (len(word), Decimal(1), f"{name}/{per.casefold()}") if name else None
+    name = _unit_name(word)
+    return (len(word), Decimal(1), name) if name else None
+
+
+def _unit_name(word: str) -> str:
+    """Return the unit a word stands for; case counts for single letters ("5 g" is not "5G")."""
+    if word in UNITS_AFTER or (len(word) == 1 and word.isascii()):
+        return UNITS_AFTER.get(word, "")
+    return UNITS_AFTER.get(word.casefold(), "")
+
+
+def _is_spaced(char: str) -> bool:
+    """Return whether `char` belongs to a script that sets spaces between words."""
+    return not ("\u2e80" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff")
+
+
+def _step_unspaced(word: str) -> tuple[int, Decimal, str] | None:
+    """Read magnitude or unit at the head of a run of Chinese or Japanese."""
+    for length in range(min(3, len(word)), 0, -1):
+        head = word[:length]
+        if factor := MAGNITUDES.get(head):
+            return length, Decimal(10) ** factor, ""
+        if head in UNITS_AFTER:
+            return length, Decimal(1), UNITS_AFTER[head]
+    return (0, Decimal(1), "") if word else None
+
+
+def _is_in_name(text: str, start: int) -> bool:
+    """Return whether the digits at `start` belong to a name like COVID-19 or B12."""
+    before = text[max(0, start - 2) : start]
+    if not before:
+        return False
+    last = before[-1]
+    if last.isascii() and (last.isalpha() or last == "_"):
+        return before[-3:] not in ("US$",)
+    if last in "-‐‑" and len(before) == 2 and before[0].isascii() and before[0].isalnum():
+        return (
+            not (before[0].islower() and re.match(r"\d{4}(?!\d)", text[start:]))
+            and not before[0].isdigit()
+        )
+    return False
+
+
+def _values(spelling: str, scale: Decimal) -> tuple[str, ...]:
+    """Return the canonical values a spelling may have."""
+    digits = re.sub(rf"['’{_SPACES}]", "", spelling)
+    readings = {digits}
+    if "," in digits and "." in digits:
+        last = max(digits.rfind(","), digits.rfind("."))
+        whole = re.sub(r"[.,]", "", digits[:last])
+        readings = {f"{whole}.{digits[last + 1 :]}"}
+    elif "," in digits or "." in digits:
+        mark = "," if "," in digits else "."
+        grouped = re.fullmatch(rf"\d{{1,3}}(?:\{mark}\d{{2,3}})*\{mark}\d{{3}}", digits)
+        readings = (
+            {digits.replace(mark, "")} if digits.count(mark) > 1 else {digits.replace(mark, ".")}
+        )
+        if grouped and digits.count(mark) == 1:
+            readings.add(digits.replace(mark, ""))
+    values = []
+    for reading in sorted(readings):
+        try:
+            values.append(_canonical(Decimal(reading) * scale))
+        except InvalidOperation:
+            continue
+    return tuple(values)
+
+
+def _canonical(value: Decimal) -> str:
+    text = format(value, "f")
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.lstrip("0") or "0"
+
+
+def _spread_units(text: str, figures: list[Figure]) -> list[Figure]:
+    """Give the numbers of a range or list the unit that stands after its last one."""
+    spread = list(figures)
+    for at in range(len(spread) - 2, -1, -1):
+        left, right = spread[at], spread[at + 1]
+        if left.unit or not right.unit or right.start - left.end > 8:
+            continue
+        if _CONNECTOR.fullmatch(text, left.end, right.start):
+            spread[at] = Figure(left.start, left.end, left.text, left.values, right.unit)
+    return spread

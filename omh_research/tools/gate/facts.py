@@ -1,0 +1,160 @@
+"""The checkable facts of a sentence, and a source's text indexed for them.
+
+Job: gather figures, dates and names of a piece of text, and answer for one source which of them it
+holds, which quotations, which verified evidence rows. Refuses to decide what a miss means.
+Importers: tools.gate, phases.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from omh_research.documents.source import HeldText
+from omh_research.tools import sentences
+from omh_research.tools.dates import Date, DateIndex, find_dates, index_dates
+from omh_research.tools.figures import Figure, FigureIndex, find_figures, index_figures
+from omh_research.tools.negation import is_negated
+from omh_research.tools.proper_names import Name, NameIndex, find_names, index_names
+from omh_research.tools.quotes import NOT_FOUND, VERIFIED, PreparedText, match
+from omh_research.tools.tokens import content_tokens, detect_language
+
+_NOT_PROSE = re.compile(
+    r"`[^`\n]{1,300}`|\(\s*\d{1,2}\s*\)|（\s*\d{1,2}\s*）|\(?unverified\)?", re.IGNORECASE
+)
+_DOI_OR_ID = re.compile(
+    r"\b10\.\d{4,9}/\S+|\barxiv\s*:\s*\S+|\bISBN[\s:]*[\d-]{10,17}", re.IGNORECASE
+)
+_STRUCTURE_WORD = re.compile(
+    r"\b(?:step|phase|option|item|point|finding|takeaway|question|subtopic|section|table|figure|fig\.|part)\s+\d{1,2}\b",
+    re.IGNORECASE,
+)
+_MIN_TOKENS = 5
+_MAX_SENTENCES = 20_000
+
+
+class Facts(Struct, frozen=True):
+    """The figures, dates and names of a piece of text."""
+
+    figures: tuple[Figure, ...] = ()
+    dates: tuple[Date, ...] = ()
+    names: tuple[Name, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to check."""
+        return not (self.figures or self.dates or self.names)
+
+    def by_rule(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield (rule stem, spellings) for each kind that is not empty."""
+        for rule, items in (("figure", self.figures), ("date", self.dates), ("name", self.names)):
+            spelled = list(dict.fromkeys(item.text for item in items))
+            if spelled:
+                yield rule, spelled
+
+
+def find_facts(text: str, language: str, known: frozenset[str]) -> Facts:
+    """Return the facts a piece of a report states. `known` as in `proper_names.find_names`."""
+    plain = _DOI_OR_ID.sub(" ", _STRUCTURE_WORD.sub(" ", _NOT_PROSE.sub(" ", text)))
+    dates = find_dates(plain)
+    undated = _without(plain, dates)
+    figures = find_figures(undated)
+    names = find_names(_without(undated, figures), language=language, known=known)
+    return Facts(tuple(figures), tuple(dates), tuple(names))
+
+
+def _without(text: str, found: Sequence[Date] | Sequence[Figure]) -> str:
+    """Return `text` with a `#` in the place of each mention: no figure, no sentence border."""
+    for mention in reversed(found):
+        text = f"{text[: mention.start]} # {text[mention.end :]}"
+    return text
+
+
+class SourceText:
+    """One source as held: its text and what can be asked of it. Indexes are made on first use."""
+
+    def __init__(
+        self, held: Sequence[HeldText], titles: Sequence[str], rows: Sequence[str]
+    ) -> None:
+        self._held = held
+        self._prepared = [PreparedText(text.text) for text in held]
+        self._extra = [*titles, *(text.title for text in held), *(text.date for text in held)]
+        self._labels = [*(text.publisher for text in held), *(text.url for text in held)]
+        self._rows = rows
+        self._matches: dict[str, str] = {}
+
+    def match(self, quotation: str) -> str:
+        """Return the best match of `quotation` in the held texts or titles (see `quotes.match`)."""
+        if quotation not in self._matches:
+            results = [match(quotation, text) for text in self._prepared]
+            best = VERIFIED if VERIFIED in results else (results[0] if results else NOT_FOUND)
+            if best == NOT_FOUND and any(match(quotation, t) == VERIFIED for t in self._extra if t):
+                best = VERIFIED
+            self._matches[quotation] = best
+        return self._matches[quotation]
+
+    @cached_property
+    def language(self) -> str:
+        """The language of the held text (ISO 639-1)."""
+        return detect_language(self._held[0].text[:20_000])
+
+    @cached_property
+    def figures(self) -> FigureIndex:
+        """The figures of text, titles and dates."""
+        return index_figures("\n".join([*(text.text for text in self._held), *self._extra]))
+
+    @cached_property
+    def dates(self) -> DateIndex:
+        """The dates of text, titles and date fields."""
+        return index_dates("\n".join([*(text.text for text in self._held), *self._extra]))
+
+    @cached_property
+    def names(self) -> NameIndex:
+        """The words of text, titles, publisher and address."""
+        return index_names([*(text.text for text in self._held), *self._extra, *self._labels])
+
+    @cached_property
+    def verified_rows(self) -> tuple[str, ...]:
+        """The quotes of the findings' EVIDENCE lines for this source that stand in its text."""
+        return tuple(row for row in dict.fromkeys(self._rows) if self.match(row) == VERIFIED)
+
+    @cached_property
+    def quoted(self) -> SourceText:
+        """This source reduced to its verified quotes (E28b)."""
+        only = HeldText(url="", sha256="", text="\n\n".join(self.verified_rows))
+        reduced = SourceText([only], self._extra, ())
+        reduced._labels = self._labels
+        return reduced
+
+    def reverses(self, statement: str) -> bool:
+        """Return whether a sentence of the source says the same with other polarity, none alike."""
+        return self._polarity_of(statement) == (True, False)
+
+    def repeats(self, statement: str) -> bool:
+        """Return whether a sentence of the source says nearly the same with the same polarity."""
+        return self._polarity_of(statement)[1]
+
+    def _polarity_of(self, statement: str) -> tuple[bool, bool]:
+        """Return (opposed, alike): which near-verbatim sentences the source has."""
+        tokens = frozenset(content_tokens(statement))
+        if len(tokens) < _MIN_TOKENS:
+            return False, False
+        negated = is_negated(statement)
+        opposed = alike = False
+        for other, is_other_negated in self._sentences:
+            if len(tokens & other) >= 0.9 * len(tokens) and len(other) <= 1.6 * len(tokens):
+                opposed |= negated != is_other_negated
+                alike |= negated == is_other_negated
+        return opposed, alike
+
+    @cached_property
+    def _sentences(self) -> list[tuple[frozenset[str], bool]]:
+        spans = [span for text in self._held for span in sentences.split(text.text)]
+        return [
+            (frozenset(content_tokens(span.text, self.language)), is_negated(span.text))
+            for span in spans[:_MAX_SENTENCES]
+            if len(span.text) <= 2_000
+        ]

@@ -1,0 +1,243 @@
+"""The report as the gate sees it: sentences, each with its citations and quotations.
+
+Job: cut a report body into sentences without tearing a quotation apart, and pair each piece with
+the source numbers behind it. Refuses to look at sources. Importers: tools.gate, phases.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from omh_research.documents.answer_text import is_fence_line
+from omh_research.documents.quotations import (
+    find_quotations,
+    is_whole_quotation,
+    quotation_spans,
+)
+from omh_research.documents.report import Report, Section, parse_report
+from omh_research.tools import sentences
+from omh_research.tools.references import (
+    Marker,
+    find_markers,
+    find_source_sections,
+    parse_sources,
+)
+from omh_research.tools.source_list import SourceEntry, read_entries
+
+_URL = re.compile(r"\]\([^()\s]{1,2000}\)|https?://[^\s<>\"”」』）)\]]{1,2000}", re.IGNORECASE)
+_LIST_LEAD = re.compile(r"\s*(?:[-*+•]\s+|\d{1,3}[.)、]\s+|>\s?)+")
+_BLOCK_START = re.compile(r"\s*(?:[-*+•]\s|\d{1,3}[.)、]\s|\||>|#)")
+_WORD = re.compile(r"[^\W_]")
+# Text after the last citation that still makes the citation a suffix: closing marks and labels.
+_TRAILING = re.compile(r"[\W_]*(?:\(?unverified\)?)?[\W_]*", re.IGNORECASE)
+
+
+class Part(Struct, frozen=True):
+    """A piece of a sentence and the sources cited for it.
+
+    `text` is without markers and addresses. `quotations` are the alternatives in which its
+    quotation marks can be read (see `documents.quotations`).
+    """
+
+    text: str
+    numbers: tuple[int, ...]
+    quotations: tuple[tuple[str, ...], ...]
+
+
+class Statement(Struct, frozen=True):
+    """One sentence of the report: where it stands, as written, and its parts."""
+
+    kind: str
+    heading: str
+    text: str
+    parts: tuple[Part, ...]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """All source numbers the sentence cites, in order."""
+        return tuple(dict.fromkeys(n for part in self.parts for n in part.numbers))
+
+
+class ReadReport(Struct, frozen=True):
+    """A report, read for checking: `body` is the text outside the Sources list."""
+
+    body: str
+    report: Report
+    entries: tuple[SourceEntry, ...]
+    statements: tuple[Statement, ...]
+    cited: tuple[int, ...]
+
+
+def read_report(text: str) -> ReadReport:
+    """Return the report `text` as sentences with citations, and its Sources list."""
+    text = _unfence(text.replace("\r\n", "\n"))
+    body = _without_lists(text)
+    report = parse_report(body)
+    statements = tuple(s for part in report.sections for s in _statements(part))
+    cited = tuple(dict.fromkeys(n for marker in find_markers(body) for n in marker.numbers))
+    return ReadReport(body, report, tuple(parse_sources(text)), statements, cited)
+
+
+def _without_lists(text: str) -> str:
+    """Return `text` without its Sources lists; sentences hidden among the entries stay."""
+    body, at = "", 0
+    for section in sorted(find_source_sections(text), key=lambda section: section.start):
+        if section.start < at:
+            continue
+        stray = [line for line in text[section.start : section.end].split("\n") if _is_prose(line)]
+        body += text[at : section.start] + "\n" + "\n".join(stray) + "\n"
+        at = section.end
+    return body + text[at:]
+
+
+def _is_prose(line: str) -> bool:
+    """Return whether a line of a Sources list is no entry but a sentence of the report."""
+    if len(line.split()) < 8 or line.lstrip().startswith(("#", "|")):
+        return False
+    return line.rstrip()[-1:] in ".!?。！？" and not any(
+        entry.url or entry.n for entry in read_entries([line])
+    )
+
+
+def _unfence(text: str) -> str:
+    """Return the text inside a fence that wraps the whole report, else the text."""
+    lines = text.strip().split("\n")
+    if len(lines) > 2 and is_fence_line(lines[0]) and is_fence_line(lines[-1]):
+        inner = lines[1:-1]
+        if not any(is_fence_line(line) for line in inner) and any(
+            line.startswith("#") for line in inner
+        ):
+            return "\n".join(inner)
+    return text
+
+
+def _statements(section: Section) -> list[Statement]:
+    found: list[Statement] = []
+    for block in _blocks(section.text):
+        for sentence in _split_block(block):
+            parts = _parts(sentence)
+            if parts:
+                found.append(Statement(section.kind, section.title, sentence, parts))
+    return found
+
+
+def _blocks(text: str) -> list[str]:
+    """Return paragraphs, list items, rows and block quotes, each on one line."""
+    blocks: list[str] = []
+    is_open = inside = False
+    for line in text.split("\n"):
+        if is_fence_line(line) or line.lstrip().startswith("```"):
+            inside, is_open = not inside, False
+            continue
+        if not line.strip():
+            is_open = False
+            continue
+        is_quote = line.lstrip().startswith(">")
+        joins_quote = is_quote and bool(blocks) and is_open and blocks[-1].startswith(">")
+        if inside or not is_open or (_BLOCK_START.match(line) and not joins_quote):
+            blocks.append(line.strip())
+        else:
+            blocks[-1] += " " + line.strip().lstrip("> ")
+        is_open = not inside and not line.lstrip().startswith("|")
+    return blocks
+
+
+def _split_block(block: str) -> list[str]:
+    """Return the sentences of one block; quotations and citations behind a full stop stay whole."""
+    if block.startswith(("|", ">")) or is_whole_quotation(block):
+        return [block]
+    quotes = quotation_spans(block)
+    pieces: list[tuple[int, int]] = []
+    for span in sentences.split(block):
+        start = span.start
+        if pieces and (_is_inside(quotes, pieces[-1][1], start) or _only_markers(span.text)):
+            pieces[-1] = (pieces[-1][0], span.end)
+            continue
+        lead = _leading_markers(span.text) if pieces else 0
+        if lead:
+            pieces[-1] = (pieces[-1][0], start + lead)
+            start += lead
+        pieces.append((start, span.end))
+    return [text for start, end in pieces if (text := block[start:end].strip())]
+
+
+def _is_inside(quotes: list[tuple[int, int]], end: int, start: int) -> bool:
+    """Return whether a sentence border from `end` to `start` lies inside a quotation."""
+    return any(left < end < right and start < right for left, right in quotes)
+
+
+def _only_markers(text: str) -> bool:
+    return not _WORD.search(_cut(text, find_markers(text)))
+
+
+def _leading_markers(text: str) -> int:
+    """Return how many characters of citations a sentence begins with: those of the one before."""
+    at = 0
+    for marker in find_markers(text):
+        if text[at : marker.start].strip(" .,;"):
+            break
+        at = marker.end
+    rest = text[at:].lstrip()
+    return at if at and rest[:1] not in ("", ".", ",", ":", "：") else 0
+
+
+def _parts(sentence: str) -> tuple[Part, ...]:
+    """Return the pieces of a sentence with their sources.
+
+    Citations that each close a piece belong to that piece; in any other order ("According to [1],
+    ...") all of them stand behind the whole sentence.
+    """
+    is_block_quote = sentence.startswith(">")
+    text = _LIST_LEAD.sub("", sentence, count=1)
+    markers = find_markers(text)
+    groups = _groups(text, markers)
+    if len(groups) > 1 and not is_block_quote and _are_suffixes(text, groups):
+        pieces = []
+        at = 0
+        for start, end, numbers in groups:
+            pieces.append(_part(text[at:start], numbers))
+            at = end
+        return tuple(piece for piece in pieces if piece)
+    numbers = tuple(dict.fromkeys(n for marker in markers for n in marker.numbers))
+    part = _part(_cut(text, markers), numbers)
+    if part and is_block_quote and numbers and not part.quotations:
+        whole = part.text.strip()
+        part = Part(part.text, numbers, ((whole,), (whole.rpartition(" — ")[0] or whole,)))
+    return (part,) if part else ()
+
+
+def _part(text: str, numbers: tuple[int, ...]) -> Part | None:
+    plain = " ".join(_URL.sub("] " if "](" in text else " ", text).split()).strip()
+    if not _WORD.search(plain):
+        return None
+    return Part(plain, numbers, find_quotations(plain))
+
+
+def _groups(text: str, markers: list[Marker]) -> list[tuple[int, int, tuple[int, ...]]]:
+    """Return runs of adjacent markers as (start, end, numbers)."""
+    groups: list[tuple[int, int, tuple[int, ...]]] = []
+    for marker in markers:
+        if groups and not text[groups[-1][1] : marker.start].strip(" ,;、，"):
+            start, _, numbers = groups[-1]
+            groups[-1] = (start, marker.end, tuple(dict.fromkeys(numbers + marker.numbers)))
+        else:
+            groups.append((marker.start, marker.end, marker.numbers))
+    return groups
+
+
+def _are_suffixes(text: str, groups: list[tuple[int, int, tuple[int, ...]]]) -> bool:
+    at = 0
+    for start, end, _ in groups:
+        words = re.findall(r"[^\W_]+", text[at:start])
+        if len(words) < 3 and sum(map(len, words)) < 10:
+            return False
+        at = end
+    return bool(_TRAILING.fullmatch(text[at:]))
+
+
+def _cut(text: str, markers: list[Marker]) -> str:
+    for marker in reversed(markers):
+        text = text[: marker.start] + " " + text[marker.end :]
+    return text

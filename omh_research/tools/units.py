@@ -1,0 +1,243 @@
+"""Units, magnitudes and number words, as tables.
+
+Job: the words after and before a number and the one name each stands for. Refuses to convert
+between units. Importers: tools.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+_UNITS = """
+%: % percent percents pct prozent procent процент процента процентов percento porcento
+‰: ‰ permille promille
+pp: pp percentage-points
+°c: °c ℃ celsius 摄氏度 度
+°f: °f ℉ fahrenheit 华氏度
+°: ° degree degrees grad градус градусов
+kelvin: K kelvin
+kg: kg kgs kilogram kilograms kilo kilos kilogramm kilogramme kilogramos 千克 公斤 кг
+g: g gram grams gramm gramme grammes gramos grammi 克 г
+mg: mg milligram milligrams milligramm milligrammes miligramos 毫克 мг
+µg: µg μg ug mcg microgram micrograms mikrogramm 微克 мкг
+t: t tonne tonnes ton tons tonnen tonnellate toneladas 吨 噸 トン тонн тонны
+lb: lb lbs pound pounds pfund
+oz: oz ounce ounces
+km: km kms kilometre kilometres kilometer kilometers kilomètres kilómetros 公里 千米 км
+m: m metre metres meter meters mètre mètres metros metri 米
+cm: cm centimetre centimetres centimeter centimeters zentimeter 厘米 см
+mm: mm millimetre millimetres millimeter millimeters 毫米 мм
+µm: µm μm um micrometre micrometres micrometer micrometers micron microns 微米 мкм
+nm: nm nanometre nanometres nanometer nanometers 纳米 奈米 нм
+mile: mile miles mi meile meilen 英里
+ft: ft foot feet 英尺
+inch: inch inches zoll 英寸
+ha: ha hectare hectares hektar 公顷
+acre: acre acres 英亩
+km²: km² km2 km^2 平方公里
+m²: m² m2 m^2 sqm 平方米
+m³: m³ m3 m^3 立方米
+l: l L litre litres liter liters 升
+ml: ml mL millilitre millilitres milliliter milliliters 毫升
+wh: Wh
+kwh: kwh kilowatt-hour kilowatt-hours kilowattstunden kilowattstunde 千瓦时 度电
+mwh: mwh megawatt-hours 兆瓦时
+gwh: gwh gigawatt-hours
+twh: twh terawatt-hours 太瓦时
+w: W watt watts 瓦
+kw: kw kilowatt kilowatts 千瓦
+mw: MW megawatt megawatts 兆瓦
+milliw: mW milliwatt milliwatts
+gw: gw gigawatt gigawatts 吉瓦
+tw: TW terawatt terawatts
+v: V volt volts 伏
+kv: kV
+a: A amp amps ampere amperes
+mah: mAh
+hz: Hz hertz 赫兹
+khz: kHz
+mhz: MHz
+ghz: GHz
+ms: ms millisecond milliseconds millisekunden 毫秒
+µs: µs μs microsecond microseconds 微秒
+ns: ns nanosecond nanoseconds
+s: s sec secs second seconds sekunde sekunden seconde secondes segundos secondi 秒 секунд
+min: min mins minute minutes minuten minutos minuti 分钟 分鐘 минут
+h: h hr hrs hour hours stunde stunden heure heures hora horas ore 小时 小時 時間 часов часа
+day: day days tag tage tagen jour jours día días dia dias giorni giorno 天 日 дней дня
+week: week weeks wk wks woche wochen semaine semaines semana semanas settimane 周 週 星期 недель
+month: month months monat monate monaten mois mes meses mese mesi 个月 個月 月 месяцев
+month: месяца
+quarter: quarter quarters quartal quartale trimestre 季度
+year: year years yr yrs yo jahr jahre jahren ans année années año años anno anni anos 年 岁 歳 лет
+year: года
+decade: decade decades jahrzehnt jahrzehnte décennies décadas 十年
+century: century centuries jahrhundert jahrhunderte siècle siècles siglo siglos 世纪
+byte: byte bytes 字节
+kb: kb KB kilobyte kilobytes
+mb: MB megabyte megabytes
+gb: gb GB gigabyte gigabytes
+tb: TB terabyte terabytes
+pb: PB petabyte petabytes
+bit: bit bits 比特
+mbps: Mbps Mbit/s
+gbps: Gbps Gbit/s
+px: px pixel pixels
+ppm: ppm
+ppb: ppb
+mol: mol mole moles 摩尔
+mmol: mmol
+nmol: nmol
+mmolar: mM
+µmolar: µM μM uM
+nmolar: nM
+j: J joule joules 焦耳
+kj: kJ
+mj: MJ
+kcal: kcal kilocalorie kilocalories calories 千卡 大卡
+cal: cal
+pa: Pa pascal 帕
+kpa: kPa
+mpa: MPa
+bar: bar
+mmhg: mmHg
+atm: atm
+n: N newton newtons
+km/h: km/h kmh kph
+mph: mph
+m/s: m/s
+db: dB decibel decibels 分贝
+iu: IU
+rpm: rpm
+fps: fps
+x: x × fold -fold times 倍 mal fois veces volte
+usd: $ us$ usd us-dollar us-dollars dollar dollars 美元 美金 dólares доллар долларов
+aud: a$ aud
+cad: c$ cad
+hkd: hk$ hkd 港元
+twd: nt$ twd 新台币
+eur: € eur euro euros 欧元 歐元 ユーロ евро
+gbp: £ gbp sterling 英镑
+¥: ¥
+cny: cny rmb yuan renminbi 元 人民币 块
+jpy: jpy yen 日元 円
+inr: ₹ inr rupee rupees 卢比
+krw: ₩ krw won 韩元 원
+chf: chf franken francs
+rub: rub rouble roubles ruble rubles рублей рубля
+brl: brl reais
+"""
+_CASED = """
+    K L W MW mW TW V kV A mAh Hz kHz MHz GHz KB MB GB TB PB Mbps Gbps mM µM μM uM nM J kJ MJ Pa kPa
+    MPa N IU Wh dB mmHg
+"""
+# The power of ten of each word.
+_MAGNITUDES = """
+2: hundred hundert cent cien 百
+3: thousand thousands tausend mille mil mila 千 тысяч тысячи тыс
+4: 万 萬
+5: lakh lakhs
+6: million millions mio mn mln mill millionen millón millones milione milioni milhão milhões
+6: miljoen 百万 百萬 миллион миллиона миллионов млн مليون
+7: crore crores 千万 千萬
+8: 亿 億
+9: billion billions bn mrd milliarde milliarden milliard milliards miliardi bilhão bilhões
+9: miljard 十亿 миллиард миллиарда миллиардов млрд مليار
+12: trillion trillions tn 万亿 兆 триллион трлн
+"""
+_SMALL = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen twenty
+"""
+_ORDINALS = "- first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_TENS = "- - twenty thirty forty fifty sixty seventy eighty ninety"
+_OTHER_WORDS = """
+    2: zwei deux dos 3: drei trois tres 4: vier quatre cuatro 5: fünf cinq cinco 6: sechs seis
+    7: sieben sept siete 8: acht huit ocho 9: neun neuf nueve 10: zehn dix diez 11: elf 12: zwölf
+    12: dozen 100: hundred 1000: thousand
+"""
+_HAN_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {
+    "两": 2, "兩": 2, "〇": 0,
+}  # fmt: skip
+_HAN_NUMBER = re.compile(
+    r"[一二三四五六七八九两兩]?百?[零〇]?[一二三四五六七八九]?十?[一二三四五六七八九两兩]?"
+)
+_COMPATIBLE = tuple(
+    frozenset(pair)
+    for pair in (("¥", "cny"), ("¥", "jpy"), ("°", "°c"), ("°", "°f"), ("lb", "gbp"))
+)
+
+
+def _read_table(table: str) -> dict[str, str]:
+    """Return word to name of a table of `name: word word ...` lines."""
+    cased = frozenset(_CASED.split())
+    found: dict[str, str] = {}
+    for line in table.strip().split("\n"):
+        name, _, words = line.partition(": ")
+        for word in words.split():
+            found.setdefault(word if word in cased else word.casefold(), name)
+    return found
+
+
+UNITS_AFTER = _read_table(_UNITS)
+MAGNITUDES = {word: int(power) for word, power in _read_table(_MAGNITUDES).items()}
+UNITS_BEFORE = {
+    "$": "usd", "US$": "usd", "USD": "usd", "A$": "aud", "AUD": "aud", "C$": "cad", "CAD": "cad",
+    "HK$": "hkd", "NT$": "twd", "€": "eur", "EUR": "eur", "£": "gbp", "GBP": "gbp", "¥": "¥",
+    "CNY": "cny", "RMB": "cny", "JPY": "jpy", "₹": "inr", "INR": "inr", "₩": "krw", "KRW": "krw",
+    "CHF": "chf",
+}  # fmt: skip
+
+
+def are_compatible(one: str, other: str) -> bool:
+    """Return whether two unit names may mean the same unit."""
+    return one == other or frozenset({one, other}) in _COMPATIBLE
+
+
+def read_number_words(text: str) -> Iterator[str]:
+    """Yield the values of numbers written as words ("twelve", "zwölf", "十二")."""
+    words = re.findall(r"[^\W\d_]+", text.casefold())
+    table = _number_words()
+    for at, word in enumerate(words):
+        value = table.get(word)
+        if value is None:
+            continue
+        yield str(value)
+        following = table.get(words[at + 1]) if at + 1 < len(words) else None
+        if 20 <= value < 100 and value % 10 == 0 and following is not None and 0 < following < 10:
+            yield str(value + following)
+    if re.search(r"[一二三四五六七八九两兩十百]", text):
+        yield from _han_numbers(text)
+
+
+@cache
+def _number_words() -> dict[str, int]:
+    table: dict[str, int] = {}
+    value = 0
+    for word in _OTHER_WORDS.split():
+        if word.endswith(":"):
+            value = int(word[:-1])
+        else:
+            table[word] = value
+    for words, step in ((_SMALL, 1), (_ORDINALS, 1), (_TENS, 10)):
+        table.update({word: n * step for n, word in enumerate(words.split()) if word != "-"})
+    return table
+
+
+def _han_numbers(text: str) -> Iterator[str]:
+    for match in _HAN_NUMBER.finditer(text):
+        if match[0]:
+            yield str(_han_value(match[0]))
+
+
+def _han_value(numeral: str) -> int:
+    total, digit = 0, 0
+    for char in numeral:
+        if char in "十百":
+            total += (digit or 1) * (10 if char == "十" else 100)
+            digit = 0
+        else:
+            digit = _HAN_DIGITS[char]
+    return total + digit
