@@ -13,11 +13,10 @@ import pytest
 
 pytest.importorskip("pydantic_ai", reason="needs the extra llm")
 
-from simulators.llm_server import LlmServer, Step, fail
-
 from omh_research.delegates.registry import make
 from omh_research.documents.task import Brief, Reply, Task
 from omh_research.errors import PrerequisiteError, UsageError
+from tests.simulators.llm_server import LlmServer, Step, fail
 
 from .tasks import CORPUS, WEB, MemoryLibrary, a_task, never
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulators.llm_server import LlmServer, Step
 
 from omh_research.delegates.registry import make
 from omh_research.documents.task import Reply
 from omh_research.errors import DelegateError
+from tests.simulators.llm_server import LlmServer, Step
 
 from .tasks import WEB, a_task, never
 
