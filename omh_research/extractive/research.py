@@ -20,14 +20,15 @@ from omh_research.extractive.choosing import Chosen, Quote, leading_quote, sprea
 from omh_research.extractive.labels import labels_of
 from omh_research.extractive.lines import evidence_line, one_line, quote_line, source_line
 from omh_research.extractive.scoring import Scored, ask, score_documents
-from omh_research.extractive.units import Unit, quotable_units
+from omh_research.extractive.units import Unit, is_dense, quotable_units
 from omh_research.tools.tokens import content_tokens
 
 # One limit for every search: a recorded answer then serves every subtopic.
 SEARCH_LIMIT = 20
-TOPIC_DOCUMENTS = 5
+TOPIC_DOCUMENTS = 6
 QUERY_DOCUMENTS = 2
 TOPIC_QUOTES = 12
+DENSE_TOPIC_QUOTES = 40  # sentences of scripts without spaces are a third as long
 QUERY_QUOTES = 3
 # A sentence that holds less of the question's weight than this is not about it.
 MIN_COVERAGE = 0.12
@@ -128,9 +129,11 @@ def _topic_quotes(brief: Brief, pages: Sequence[Page], hits: Sequence[Hit]) -> l
     if not scored or scored[0].coverage < MIN_COVERAGE:
         return []
     chosen = Chosen()
-    chosen.add(leading_quote(scored, pages))
+    lead = leading_quote(scored, pages)
+    chosen.add(lead)
+    most = DENSE_TOPIC_QUOTES if is_dense(lead.text) else TOPIC_QUOTES
     for item in scored[1:]:
-        if len(chosen.quotes) == TOPIC_QUOTES:
+        if len(chosen.quotes) == most:
             break
         chosen.add(to_quote(item, pages))
     return chosen.quotes

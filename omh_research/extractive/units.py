@@ -8,14 +8,15 @@ change what it cuts: a quote is a slice of the text, white space folded. Importe
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_right
+from collections.abc import Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 
 from omh_research.corpus.passages import split_passages
 from omh_research.documents.source import Page
-from omh_research.tools.sentences import split
+from omh_research.tools.sentences import Span, split
 from omh_research.tools.tokens import content_tokens, fold, is_cjk
 
 MIN_CHARS = 25
@@ -45,6 +46,10 @@ _REFERENCE_HEAD = re.compile(
     r"bibliographie|المراجع|مراجع|литература|примечания|ссылки|источники|संदर्भ|참고 ?문헌|각주)[\s:*.]*$",
     re.I,
 )
+# Controls, surrogates, private use, direction overrides.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]"
+)
 _SEPARATORS = re.compile(r"\s[|·•»›/]\s|\t")
 _ENDING_NOTES = re.compile(r"(?:\s*[\[【]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】])+$")
 _OPENING = re.compile(r"^(?:[-*+•>]\s+|\d{1,3}[.)]\s+(?=\D)|(?:[\[【]\s*\^?\d{1,4}\s*[\]】]\s*)+)")
@@ -63,7 +68,6 @@ class Unit(Struct, frozen=True):
     order: int
     page: int
     terms: frozenset[str]
-    size: int
 
 
 def quotable_units(page: Page, language: str, wanted: frozenset[str]) -> tuple[Unit, ...]:
@@ -71,11 +75,24 @@ def quotable_units(page: Page, language: str, wanted: frozenset[str]) -> tuple[U
 
     `wanted` holds the question's content tokens (as `content_tokens` gives them).
     """
-    units: list[Unit] = []
+    if len(page.text) <= WHOLE_CHARS:
+        return _units_of_whole(page.text, page.page_starts, language)
+    return tuple(_cut([*_parts(page.text, wanted)], page.page_starts, language))
+
+
+@lru_cache(maxsize=192)
+def _units_of_whole(text: str, page_starts: tuple[int, ...], language: str) -> tuple[Unit, ...]:
+    """Units of a text short enough to be taken whole: every query meets the same documents."""
+    return tuple(_cut([(0, text)], page_starts, language))
+
+
+def _cut(
+    parts: list[tuple[int, str]], page_starts: tuple[int, ...], language: str
+) -> Iterator[Unit]:
     order = 0
     in_references = False
-    for offset, text in _parts(page.text, wanted):
-        for span in split(text):
+    for offset, text in parts:
+        for span in _with_short_ones(text, split(text)):
             order += 1
             if _REFERENCE_HEAD.match(span.text):
                 in_references = True
@@ -90,19 +107,43 @@ def quotable_units(page: Page, language: str, wanted: frozenset[str]) -> tuple[U
             tokens = content_tokens(folded, language)
             if not tokens:
                 continue
-            number = bisect_right(page.page_starts, start) if page.page_starts else 0
-            units.append(
-                Unit(
-                    folded, start, start + len(quote), order, number, frozenset(tokens), len(tokens)
-                )
-            )
+            number = bisect_right(page_starts, start) if page_starts else 0
+            terms = frozenset(tokens)
+            yield Unit(folded, start, start + len(quote), order, number, terms)
         order += 1  # parts of a long document are no neighbours
-    return tuple(units)
+
+
+def _with_short_ones(text: str, spans: list[Span]) -> Iterator[Span]:
+    """Join a sentence too short to be quoted alone to its neighbour in the same paragraph."""
+    held: Span | None = None
+    for i, span in enumerate(spans):
+        if held is not None and _same_paragraph(text, held, span):
+            span = Span(held.start, span.end, text[held.start : span.end])
+        elif held is not None:
+            yield held
+        held = None
+        following = spans[i + 1] if i + 1 < len(spans) else None
+        is_last = following is None or not _same_paragraph(text, span, following)
+        short_next = following is not None and _is_short(following.text)
+        ends = i + 2 >= len(spans) or not _same_paragraph(text, spans[i + 1], spans[i + 2])
+        if not is_last and (_is_short(span.text) or (short_next and ends)):
+            held = span  # a short last sentence joins the one before it
+            continue
+        yield span
+
+
+def _is_short(text: str) -> bool:
+    if not _TERMINATED.search(text) or text.startswith(("#", "|")):
+        return False
+    return len(text) < (MIN_DENSE_CHARS if is_dense(text) else MIN_CHARS)
+
+
+def _same_paragraph(text: str, one: Span, other: Span) -> bool:
+    gap = text[one.end : other.start]
+    return not gap.strip() and "\n\n" not in gap and not other.text.startswith(("#", "|", "-"))
 
 
 def _parts(text: str, wanted: frozenset[str]) -> list[tuple[int, str]]:
-    if len(text) <= WHOLE_CHARS:
-        return [(0, text)]
     # A stem is the beginning of its word in most languages: enough to find where to look.
     roots = [term[: max(2, len(term) - 2)] if len(term) > 4 else term for term in wanted]
     rated: list[tuple[int, int, str]] = []
@@ -141,11 +182,14 @@ def is_quotable(text: str) -> bool:
     dense = is_dense(text)
     if not (MIN_DENSE_CHARS if dense else MIN_CHARS) <= len(text) <= MAX_CHARS:
         return False
-    if _MARKERS.search(text) or _CITED.search(text) or _LINKED.search(text):
+    if (
+        _UNPRINTABLE.search(text)
+        or _MARKERS.search(text)
+        or _CITED.search(text)
+        or _LINKED.search(text)
+    ):
         return False
     if _REFERENCE.search(text) or len(_SEPARATORS.findall(text)) >= 2:
-        return False
-    if any(unicodedata.category(char) in ("Cc", "Cs", "Co") for char in text if char not in "\n\t"):
         return False
     letters = sum(map(str.isalpha, text))
     if letters * 2 < len(text) * 0.8 or (_ADDRESS.search(text) and letters < 120):
