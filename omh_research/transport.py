@@ -120,6 +120,17 @@ class Transport:
         errand = _errand("POST", url, sent, timeout_s, max_bytes, allowed_hosts)
         return self._run(structs.replace(errand, content=content))
 
+    def probe(
+        self, url: str, *, timeout_s: float, allowed_hosts: frozenset[str] | None = None
+    ) -> None:
+        """Open a connection to `url`'s host and close it: can it be reached under the rules?
+
+        Sends nothing. Raises `TransportError` when it cannot.
+        """
+        errand = _errand("GET", url, {}, timeout_s, 0, allowed_hosts)
+        addresses, proxy = self._route(errand, errand.target)
+        _connect(errand, addresses, proxy)
+
     def _run(self, errand: Errand) -> Response:
         """Do the errand, trying again after passing failures while there is time."""
         attempt = 1
@@ -182,17 +193,20 @@ class Transport:
 
     def _exchange(self, errand: Errand, target: Target, headers: dict[str, str]) -> Response:
         """Check the target, connect to it and read one response."""
+        addresses, proxy = self._route(errand, target)
+        return _speak(errand, target, headers, addresses, proxy)
+
+    def _route(self, errand: Errand, target: Target) -> tuple[list[str], str | None]:
+        """Return the checked addresses to connect to, and the proxy they belong to, if any."""
         self._check_online(target)
         allowed = self._allowed()
         guard.check_host_list(target, errand.hosts)
         guard.check_port(target, allowed)
         proxy = proxies.proxy_for(target, self._environ)
-        if proxy is None:
-            found = resolution.resolve(self._resolver, target.host, target.port, errand.left_s())
-            addresses = [str(each) for each in guard.check_addresses(target, found, allowed)]
-        else:
-            addresses = self._proxy_addresses(proxy, errand)
-        return _speak(errand, target, headers, addresses, proxy)
+        if proxy is not None:
+            return self._proxy_addresses(proxy, errand), proxy
+        found = resolution.resolve(self._resolver, target.host, target.port, errand.left_s())
+        return [str(each) for each in guard.check_addresses(target, found, allowed)], None
 
     def _proxy_addresses(self, proxy: str, errand: Errand) -> list[str]:
         """Resolve the user's own proxy; it is trusted knowingly and may be on a private network."""
@@ -235,6 +249,21 @@ def _tls_context() -> ssl.SSLContext:
     import httpx
 
     return httpx.create_ssl_context()
+
+
+def _connect(errand: Errand, addresses: list[str], proxy: str | None) -> None:
+    """Open a plain connection to the first address that answers, and close it."""
+    import httpcore
+
+    from omh_research.network.wire import Meter, PinnedBackend
+
+    port = (urlsplit(proxy).port or 80) if proxy else errand.target.port
+    backend = PinnedBackend(addresses, Meter(errand.deadline, 0))
+    try:
+        backend.connect_tcp(errand.target.host, port).close()
+    except (httpcore.ConnectError, httpcore.TimeoutException, OSError):
+        shown = redact_url(errand.target.url)
+        raise TransportError(f"No connection to {shown}.") from None
 
 
 def _speak(

@@ -1,62 +1,85 @@
-"""Can the web be used from here? (spec E36, E42)
+"""Can the web be used here, before a run is started?
 
-Job: ask the configured search providers' front doors side by side, briefly. Refuses to search and
-to guess: a host that answers anything is reachable. Importers: wiring, doctor, scripts/run.
+Job: say in one line what stands in the way (spec E36), and for `doctor` which providers can be
+reached. Refuses to search or to read: it only opens a connection and closes it. Importers: wiring,
+doctor.
 """
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omh_research.errors import OmhError, TransportError
-from omh_research.settings import Settings
+from omh_research.errors import OmhError
+from omh_research.providers.endpoints import base_url, host_list
+from omh_research.providers.together import run_together
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from omh_research.settings import Settings
     from omh_research.transport import Transport
 
-PROBE_TIMEOUT_S = 5.0
-PROBE_BYTES = 2_000_000
+PROBE_TIMEOUT_S = 4.0
+_PROBED_FIRST = 4
 
 
 def web_trouble(settings: Settings) -> str:
-    """Return why the web cannot be used, or "" when at least one search provider answers."""
+    """Return why the web cannot be used, "" when at least one search provider can be reached."""
     if settings.offline:
-        return "OMH_OFFLINE is set"
-    answers = reach_all(settings)
-    if any(not trouble for _, trouble in answers):
+        return "OMH_OFFLINE forbids the network"
+    from omh_research.providers.web import LAST_RESORTS
+    from omh_research.providers.web.searching import configured_names
+
+    environ, root = _environ(settings), Path(settings.root)
+    names = [*configured_names(environ, root), *LAST_RESORTS][:_PROBED_FIRST]
+    troubles = _reach(names, environ)
+    if any(not trouble for _, trouble in troubles):
         return ""
-    return "; ".join(f"{name}: {trouble}" for name, trouble in answers) or "no provider is set up"
+    return "no search provider can be reached: " + "; ".join(
+        f"{name}: {trouble}" for name, trouble in troubles
+    )
 
 
 def reach_all(settings: Settings) -> list[tuple[str, str]]:
-    """Return each configured provider with "" when it answers, else the reason it does not."""
-    from omh_research.providers.together import run_together
+    """Return (provider, trouble) for every provider that is set up; trouble "" when it answers."""
+    if settings.offline:
+        return [("web", "OMH_OFFLINE forbids the network")]
+    from omh_research.providers.web import LAST_RESORTS
     from omh_research.providers.web.searching import configured_names
+
+    environ = _environ(settings)
+    names = [*configured_names(environ, Path(settings.root)), *LAST_RESORTS, "datacite"]
+    return _reach(names, environ)
+
+
+def _environ(settings: Settings) -> Mapping[str, str]:
+    from omh_research.providers.web import web_environ
+
+    return web_environ(settings.contact)
+
+
+def _reach(names: list[str], environ: Mapping[str, str]) -> list[tuple[str, str]]:
     from omh_research.transport import Transport
 
-    names = configured_names(os.environ, Path(settings.root))
-    transport = Transport()
-    outcomes = run_together({name: _Probe(name, transport) for name in names})
-    return [
-        (name, outcome if isinstance(outcome, str) else str(outcome))
-        for name, outcome in outcomes.items()
-    ]
+    transport = Transport(environ=environ)
+    jobs: dict[str, Callable[[], str]] = {
+        name: partial(_trouble, name, transport, environ) for name in names
+    }
+    found = []
+    for name, outcome in run_together(jobs).items():
+        if isinstance(outcome, Exception):
+            raise outcome
+        found.append((name, outcome))
+    return found
 
 
-class _Probe:
-    def __init__(self, name: str, transport: Transport) -> None:
-        self._name, self._transport = name, transport
-
-    def __call__(self) -> str:
-        from omh_research.providers.endpoints import base_url
-
-        try:
-            url = base_url(self._name, os.environ)
-            self._transport.get(url, timeout_s=PROBE_TIMEOUT_S, max_bytes=PROBE_BYTES)
-        except TransportError as error:
-            return "" if error.state == "too_large" else error.state
-        except OmhError as error:
-            return error.message
-        return ""
+def _trouble(name: str, transport: Transport, environ: Mapping[str, str]) -> str:
+    try:
+        base = base_url(name, environ)
+        transport.probe(base, timeout_s=PROBE_TIMEOUT_S, allowed_hosts=host_list(base))
+    except OmhError as error:
+        return error.message
+    return ""
