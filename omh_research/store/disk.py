@@ -143,6 +143,11 @@ def read_tail(path: str, size: int) -> bytes:
         os.close(fd)
 
 
+def encode(text: str) -> bytes:
+    """Return UTF-8; a lone surrogate, which is no text, becomes `?` (never an error on writing)."""
+    return text.encode("utf-8", "replace")
+
+
 def _write_all(fd: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
@@ -246,7 +251,7 @@ def append(path: str, lines: Iterable[str], *, mode: int = DURABLE_MODE) -> None
             if info.st_size and _last_byte(fd, info.st_size) != b"\n":
                 _write_all(fd, TORN_MARK)
             for line in lines:
-                _write_all(fd, line.encode("utf-8") + b"\n")
+                _write_all(fd, encode(line) + b"\n")
             os.fsync(fd)
         finally:
             os.close(fd)

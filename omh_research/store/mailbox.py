@@ -59,13 +59,13 @@ class Mailbox:
         """
         held = self.get(reply.task_id)
         if held is not None and held.status == "answered":
-            if reply.status == "answered" and held.text == reply.text:
+            text = disk.encode(reply.text).decode("utf-8")
+            if reply.status == "answered" and held.text == text:
                 return False
             raise UsageError(f"Task {reply.task_id} is answered already, with another text.")
         folder = self._layout.tasks_dir(self._slug)
         disk.make_directories(self._layout.base, folder)
-        plain = msgspec.to_builtins(reply)
-        data = json.dumps(plain, ensure_ascii=True).encode("ascii")
+        data = disk.encode(json.dumps(msgspec.to_builtins(reply), ensure_ascii=False))
         if len(data) > MAX_REPLY_BYTES:
             raise UsageError(f"The answer to {reply.task_id} is longer than the store takes.")
         path = self._layout.reply(self._slug, check_task_id(reply.task_id))

@@ -83,7 +83,7 @@ class Writer:
             case Log():
                 self.log(op)
             case Seal():
-                text = make_seal(self._layout, slug, op.report.text.encode("utf-8"))
+                text = make_seal(self._layout, slug, disk.encode(op.report.text))
                 self._put_files(slug, (Artifact("evidence", SEAL, text),))
             case PutState():
                 self.put_state(op)
@@ -115,7 +115,7 @@ class Writer:
         for artifact in artifacts:
             path = self._path(slug, artifact)
             disk.make_directories(self._layout.base, os.path.dirname(path))
-            files.append((path, artifact.text.encode("utf-8")))
+            files.append((path, disk.encode(artifact.text)))
         disk.replace_all(files)
 
     def put_state(self, op: PutState) -> None:
