@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import re
 import sys
-import unicodedata
 from bisect import bisect_right
 from itertools import pairwise
 from typing import NamedTuple
 
 from omh_research.tools.normal_form import (
-    CJK,
     blank_markup,
     comparable,
     count_alnum,
@@ -25,6 +23,7 @@ from omh_research.tools.normal_form import (
     normalise,
     split_words,
 )
+from omh_research.tools.token_borders import NO_BORDER, is_word, on_borders
 
 __all__ = [
     "ELLIPSIS_REACH",
@@ -36,6 +35,7 @@ __all__ = [
     "PreparedQuote",
     "PreparedText",
     "filter_words",
+    "lead_in",
     "locate",
     "match",
     "normalise",
@@ -49,19 +49,13 @@ _MIN_CORE_CHARS = 8
 _MAX_STARTS = 1_000
 _MAX_LOOKS = 8
 _MAX_PARAGRAPH = 20_000
+_CLAUSE_END = re.compile(r"[.!?;:,()\u3002\uff01\uff1f\uff1b\uff0c\uff1a]| - ")
 _BLOCK = 1_024
+_LEAD_CHARS = 160
 _EDGE = " \t\"'.,;:!?\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f"
 _HYPHENS = ("-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2212")
 _PARAGRAPH = re.compile(r"\n[ \t\r]{0,80}\n")
 _ELLIPSIS = re.compile(r" ?[\[(]?\.(?: ?\.){2,}[\])]? ?")
-_NO_BORDER = re.compile(f"[{CJK}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
-_NUMERAL = frozenset("〇零一二三四五六七八九十百千万亿萬億兆点")
-_BEFORE_NUMBER = frozenset("<>\u2264\u2265\u2248\u00b1~$\u20ac\u00a3\u00a5\u20b9")
-_AFTER_NUMBER = frozenset("%\u2030\u00b0\u20ac$\u00a3\u00a5\u20b9万亿千百兆億萬")
-_MAGNITUDE = re.compile(
-    r" ?(?:hundred|thousand|million|billion|trillion|percent|per cent|mio|mrd|mill|millones|"
-    r"milliarden?|millionen|millions?|milliards?|bn|mn|миллион|миллиард|тысяч|процент)"
-)
 _NEGATION = re.compile(
     r"\b(?:no|not|never|none|neither|nor|without|cannot|hardly|kein\w*|nicht|nie|ne|pas|jamais|"
     r"nunca|sin|não|не|нет|ни)\b|n't\b|[不没沒无無未非]|\b(?:لا|ليس|لم|لن|غير)\b"
@@ -190,6 +184,19 @@ def locate(quote: str | PreparedQuote, text: str | PreparedText) -> tuple[int, i
     return source.to_original(*found) if found else None
 
 
+def lead_in(quote: str | PreparedQuote, source: PreparedText) -> str:
+    """Return what stands before a found quote in its own clause, in normal form; "" if nothing.
+
+    "it is not true that" before "the drug is effective": the quote is exact, its sense is not.
+    """
+    prepared = PreparedQuote(quote) if isinstance(quote, str) else quote
+    found = _search(prepared, source, 0) if prepared.core else None
+    if found is None:
+        return ""
+    start, _, form = found
+    return _CLAUSE_END.split(form[max(0, start - _LEAD_CHARS) : start])[-1].strip()
+
+
 class _Hay(NamedTuple):
     """One form of a source, and the source (asked where the form has lost what matters)."""
 
@@ -224,7 +231,7 @@ def filter_words(form: str) -> list[bytes]:
     words = split_words(form)[1:-1]
     if form.isascii():
         return words
-    return [word for word in words if word.isascii() or not _NO_BORDER.search(word.decode())]
+    return [word for word in words if word.isascii() or not NO_BORDER.search(word.decode())]
 
 
 def _find(core: str, hay: _Hay, start: int = 0, limit: int = sys.maxsize) -> Span | None:
@@ -236,7 +243,7 @@ def _find(core: str, hay: _Hay, start: int = 0, limit: int = sys.maxsize) -> Spa
         end = at + len(core)
         if _is_whole(core, text, at):
             return at, end
-        if _borders(core, text, at):
+        if on_borders(core, text, at):
             looks -= 1
             if looks < 0:
                 return None
@@ -244,13 +251,6 @@ def _find(core: str, hay: _Hay, start: int = 0, limit: int = sys.maxsize) -> Spa
                 return at, end
         at = text.find(core, at + 1, limit)
     return None
-
-
-def _borders(core: str, text: str, at: int) -> bool:
-    """Say whether `core` at `at` of `text` begins and ends where tokens do, dashes aside."""
-    end = at + len(core)
-    before, after = text[at - 8 if at > 8 else 0 : at], text[end : end + 16]
-    return _starts_clean(before, core[0], core) and _ends_clean(core[-1], after)
 
 
 def _is_whole(core: str, text: str, at: int) -> bool:
@@ -261,7 +261,7 @@ def _is_whole(core: str, text: str, at: int) -> bool:
     end = at + len(core)
     if text.startswith(" - ", end) or (at > 2 and text.startswith(" - ", at - 3)):
         return False
-    return _borders(core, text, at)
+    return on_borders(core, text, at)
 
 
 def _cuts_hyphen(text: str, span: Span) -> bool:
@@ -269,9 +269,9 @@ def _cuts_hyphen(text: str, span: Span) -> bool:
     left, right = span
     before, after = text[max(0, left - 2) : left], text[right : right + 2]
     head = before[-1:] in _HYPHENS and (
-        text[left].isdigit() or (len(before) == 2 and _is_word(before[0]))
+        text[left].isdigit() or (len(before) == 2 and is_word(before[0]))
     )
-    return head or (after[:1] in _HYPHENS and len(after) == 2 and _is_word(after[1]))
+    return head or (after[:1] in _HYPHENS and len(after) == 2 and is_word(after[1]))
 
 
 def _find_parts(form: str, hay: _Hay) -> Span | None:
@@ -321,55 +321,3 @@ def _hides_negation(spans: list[tuple[int, int]], form: str) -> bool:
         if len(gap) <= 40 and gap.count(" ") <= 5 and _NEGATION.search(gap):
             return True
     return False
-
-
-def _is_word(char: str) -> bool:
-    return char.isalnum() or char == "_" or (char > "\x7f" and unicodedata.category(char)[0] == "M")
-
-
-def _starts_clean(before: str, first: str, core: str) -> bool:
-    """Say whether a token can begin at `first`, with `before` in front of it."""
-    last = before[-1:]
-    if not last or (last == " " and not first.isdigit()) or not _is_word(first):
-        return True
-    if last == " ":
-        held = before.rstrip()[-1:]
-        grouped = bool(re.match(r"\d{3}(?!\d)", core)) and bool(re.search(r"\b\d{1,3} $", before))
-        return held not in _BEFORE_NUMBER and not grouped
-    if first in _NUMERAL and last in _NUMERAL:
-        return False
-    if _is_word(last):
-        if first.isdigit() and last.isdigit():
-            return False
-        return bool(_NO_BORDER.match(first) or _NO_BORDER.match(last))
-    earlier = before[-2:-1]
-    if first.isdigit():
-        if last in "+^\u2044" or last in _BEFORE_NUMBER:
-            return False
-        return not (last in ".,'/:" and earlier.isdigit())
-    if last == "/" and earlier:
-        return not _is_word(earlier)
-    return True
-
-
-def _ends_clean(last: str, after: str) -> bool:
-    """Say whether a token can end at `last`, with `after` behind it."""
-    following, beyond = after[:1], after[1:2]
-    if not after or (following == " " and not last.isdigit()) or not _is_word(last):
-        return True
-    if last.isdigit():
-        if after.lstrip(" ")[:1] in _AFTER_NUMBER or _MAGNITUDE.match(after):
-            return False
-        if following in "^\u2044" or (following in ".,'/:" and beyond.isdigit()):
-            return False
-    if last in _NUMERAL and following in _NUMERAL:
-        return False
-    if _is_word(following):
-        if last.isdigit() and following.isdigit():
-            return False
-        return bool(_NO_BORDER.match(last) or _NO_BORDER.match(following))
-    if following == "'" and beyond == "t":
-        return False
-    if following == "/" and beyond:
-        return not _is_word(beyond)
-    return True
