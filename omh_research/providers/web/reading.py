@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from email.message import Message
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
 from msgspec import Struct, structs
@@ -38,6 +38,7 @@ _TEXT_TYPES = ("application/json", "application/ld+json", "application/xml", "ap
 _WORD_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _OPENINGS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<?xml", b"<!--", b"<script")
 _MAX_REFRESHES = 1
+_WORTH_A_SECOND = ("bot_wall", "error", "timeout", "empty")
 
 
 class ReadingRules(Struct, frozen=True):
@@ -48,6 +49,14 @@ class ReadingRules(Struct, frozen=True):
 
 
 DEFAULT_RULES = ReadingRules()
+
+
+class Reading(NamedTuple):
+    """A page, the HTTP status it came with (None without a response), and where it refreshes to."""
+
+    page: Page
+    status: int | None = None
+    refresh: str = ""
 
 
 class WebReader:
@@ -72,49 +81,54 @@ class WebReader:
 
     def read(self, url: str) -> Page:
         """Return the page at `url`; `state` says how it went, `detail` why."""
-        page = self._read(url.strip())
-        if self._second is None or page.state not in ("bot_wall", "error", "timeout", "empty"):
-            return page
+        return self.examine(url).page
+
+    def examine(self, url: str) -> Reading:
+        """Return the page together with the HTTP status it came with."""
+        first = self._read(url.strip())
+        page = first.page
+        if self._second is None or page.state not in _WORTH_A_SECOND:
+            return first
         again = self._second.read(url.strip())
         note = f"read by {self._second.name} after {page.state}"
         if again.state != "ok":
-            return structs.replace(
-                page, detail=f"{page.detail}; {self._second.name}: {again.state}"
-            )
-        return structs.replace(again, detail="; ".join(filter(None, (note, again.detail))))
+            said = f"{page.detail}; {self._second.name}: {again.state}"
+            return first._replace(page=structs.replace(page, detail=said))
+        said = "; ".join(filter(None, (note, again.detail)))
+        return Reading(structs.replace(again, detail=said), first.status)
 
-    def _read(self, url: str) -> Page:
+    def _read(self, url: str) -> Reading:
         deadline = time.monotonic() + self._rules.timeout_s
         asked = url
         for _ in range(_MAX_REFRESHES + 1):
-            page, refresh = self._read_once(asked, deadline)
-            if not refresh:
+            reading = self._read_once(asked, deadline)
+            if not reading.refresh:
                 break
-            asked = refresh
-        return structs.replace(page, url=url)
+            asked = reading.refresh
+        return reading._replace(page=structs.replace(reading.page, url=url))
 
-    def _read_once(self, url: str, deadline: float) -> tuple[Page, str]:
-        """Return the page and the address it refreshes to ("" for none)."""
+    def _read_once(self, url: str, deadline: float) -> Reading:
         try:
             if self._rules.obey_robots:
                 robots = self._gate.allows(url, deadline - time.monotonic())
                 if not robots.allows(url):
                     why = robots.unavailable or "robots.txt does not allow it"
-                    return Page(url, url, "robots", detail=why), ""
+                    return Reading(Page(url, url, "robots", detail=why))
             response = self._transport.get(
                 url, timeout_s=max(deadline - time.monotonic(), 0.05), accept=ACCEPT
             )
         except TransportError as error:
             state = "refused" if error.state == "offline" else error.state
-            return Page(url, url, state, detail=str(error)), ""
+            return Reading(Page(url, url, state, detail=str(error)))
         return read_response(response, url)
 
 
-def read_response(response: Response, url: str) -> tuple[Page, str]:
-    """Return the page in a response, and where a mere refresh page sends us ("" otherwise)."""
+def read_response(response: Response, url: str) -> Reading:
+    """Return the page in a response, and where a mere refresh page sends us."""
     final, kind = response.final_url, _kind(response)
     if kind in ("html", "text") or response.status >= 300:
-        return _read_markup(response, url, kind)
+        page, refresh = _read_markup(response, url, kind)
+        return Reading(page, response.status, refresh)
     if kind == "pdf":
         from omh_research.corpus.pdf_reading import read_pdf
 
@@ -125,9 +139,11 @@ def read_response(response: Response, url: str) -> tuple[Page, str]:
         page = read_docx(response.body, url)
     else:
         said = response.content_type or "unknown"
-        return Page(url, final, "unsupported", detail=f"content of the type {said[:60]}"), ""
+        detail = f"content of the type {said[:60]}"
+        return Reading(Page(url, final, "unsupported", detail=detail), response.status)
     identifiers = read_head("", final).identifiers
-    return structs.replace(page, url=url, final_url=final, identifiers=identifiers), ""
+    page = structs.replace(page, url=url, final_url=final, identifiers=identifiers)
+    return Reading(page, response.status)
 
 
 def _kind(response: Response) -> str:

@@ -117,8 +117,7 @@ class RobotsGate:
         self._guard = threading.Lock()
 
     def allows(self, url: str, timeout_s: float) -> Robots:
-        """Return the rules that hold for `url`'s host. Raises `TransportError` (`refused`,
-        `offline`) when the host itself may not be asked."""
+        """Return the rules that hold for `url`'s host."""
         parts = urlsplit(url)
         origin = f"{parts.scheme}://{parts.netloc}"
         with self._guard:
@@ -130,15 +129,16 @@ class RobotsGate:
         return known
 
     def _fetch(self, url: str, timeout_s: float) -> Robots:
-        """Return the file's rules. No file (4xx) allows all; a fault (5xx, time) forbids all."""
+        """Return the file's rules. No file (4xx) allows all; a fault (5xx, time) forbids all.
+
+        An address that the door refuses settles nothing here: the page's own request says why.
+        """
         try:
             response = self._transport.get(
                 url, timeout_s=timeout_s, max_bytes=MAX_BYTES, accept="text/plain, */*"
             )
         except TransportError as error:
-            if error.state in ("refused", "offline"):
-                raise
-            if error.state == "too_large":
+            if error.state in ("refused", "offline", "too_large"):
                 return Robots()
             return Robots(unavailable=f"robots.txt could not be read: {error.message}")
         if response.status >= 500 or response.status == 429:

@@ -1,0 +1,137 @@
+"""Commands for the web: search it, read a page (spec D6b). Importers: cli."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from omh_research.cli.render import print_json, visible
+from omh_research.errors import UsageError
+
+ROOT = click.option("--root", type=click.Path(), default=None, help="Project root (or OMH_ROOT).")
+JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+OUT = click.option("--out", type=click.Path(), default=None, help="Write the result to this file.")
+
+
+@click.group()
+def web() -> None:
+    """Search the web, read a page: every request through the one guarded door."""
+
+
+@web.command()
+@click.argument("query")
+@click.option("-n", "limit", type=click.IntRange(1, 50), default=10, show_default=True)
+@click.option("--provider", default="", help="The search provider to ask first.")
+@ROOT
+@OUT
+@JSON
+def search(
+    query: str, limit: int, provider: str, root: str | None, out: str | None, as_json: bool
+) -> int:
+    """Search for QUERY. Exit 0 when a provider answered, 1 when none did (that is "unknown")."""
+    from omh_research.providers.web import web_environ
+    from omh_research.providers.web.searching import WebSearch
+    from omh_research.settings import load_settings
+    from omh_research.transport import Transport
+
+    if not query.strip():
+        raise UsageError("The query is empty.")
+    settings = load_settings(root)
+    environ = web_environ(settings.contact)
+    searcher = WebSearch(
+        Transport(environ=environ), environ=environ, root=Path(settings.root), provider=provider
+    )
+    outcome = searcher.find(query, limit=limit)
+    results = [
+        {"title": hit.title, "url": hit.url, "snippet": hit.snippet, "date": hit.date or None,
+         "provider": hit.provider, "rank": hit.rank}
+        for hit in outcome.hits
+    ]  # fmt: skip
+    attempts = [
+        {"provider": each.provider, "state": each.state, "results": each.results,
+         "detail": each.detail}
+        for each in outcome.attempts
+    ]  # fmt: skip
+    answer = {"ok": outcome.is_known, "query": query, "results": results, "attempts": attempts}
+    for attempt in attempts:
+        if attempt["state"] not in ("ok", "empty"):
+            click.echo(visible(f"{attempt['provider']}: {attempt['detail']}"), err=True)
+    text = "\n\n".join(_result_lines(result) for result in results)
+    _give(answer, text, out if outcome.is_known else None, as_json)
+    return 0 if outcome.is_known else 1
+
+
+def _result_lines(result: dict[str, Any]) -> str:
+    dated = f" ({result['date']})" if result["date"] else ""
+    lines = [f"{result['rank']}. {result['title']}{dated}", f"   {result['url']}"]
+    if result["snippet"]:
+        lines.append(f"   {result['snippet']}")
+    return "\n".join(lines)
+
+
+@web.command()
+@click.argument("url")
+@click.option("--timeout", type=click.FloatRange(1, 60), default=30.0, show_default=True,
+              help="Seconds the page may take in all.")  # fmt: skip
+@click.option("--ignore-robots", is_flag=True, help="Read even what robots.txt does not allow.")
+@click.option("--jina", is_flag=True, help="Let Jina Reader try once when our own reading fails.")
+@ROOT
+@OUT
+@JSON
+def read(
+    url: str,
+    timeout: float,
+    ignore_robots: bool,
+    jina: bool,
+    root: str | None,
+    out: str | None,
+    as_json: bool,
+) -> int:
+    """Read URL: its main text as Markdown. Exit 1 with the page's state when it was not read."""
+    from omh_research.providers.web import open_jina, web_environ
+    from omh_research.providers.web.reading import ReadingRules, WebReader
+    from omh_research.settings import load_settings
+    from omh_research.transport import Transport
+
+    settings = load_settings(root)
+    environ = web_environ(settings.contact)
+    transport = Transport(environ=environ)
+    second = open_jina(transport, environ, Path(settings.root)) if jina else None
+    rules = ReadingRules(timeout, not ignore_robots)
+    page, status, _ = WebReader(transport, rules=rules, second=second).examine(url)
+    answer = {
+        "url": page.url, "final_url": page.final_url, "status": status, "title": page.title,
+        "language": page.language, "date": page.date or None, "author": page.author or None,
+        "text": page.text, "state": page.state, "detail": page.detail,
+    }  # fmt: skip
+    is_read = page.state == "ok"
+    if not is_read:
+        click.echo(visible(f"{page.state}: {page.detail} ({page.url})"), err=True)
+    title = f"# {page.title}\n\n" if page.title and not page.text.startswith("# ") else ""
+    _give(answer, title + page.text, out if is_read else None, as_json)
+    return 0 if is_read else 1
+
+
+def _give(answer: dict[str, Any], text: str, out: str | None, as_json: bool) -> None:
+    """Print the answer, or write it to `out` (nothing is written when there is no result)."""
+    if out is not None:
+        content = json.dumps(answer, ensure_ascii=False, indent=1) if as_json else text
+        _write(out, content.rstrip("\n") + "\n")
+    if as_json:
+        print_json(answer)
+    elif out is None and text:
+        click.echo(visible(text))
+
+
+def _write(out: str, content: str) -> None:
+    """Replace `out` in one step; refuses a link (spec T25)."""
+    from omh_research.store import disk
+
+    path = os.path.abspath(out)
+    if os.path.islink(path) or os.path.isdir(path):
+        raise UsageError(f"--out {out} is a link or a folder.", hint="Name a plain file.")
+    disk.replace(path, disk.encode(content), mode=0o644)
