@@ -3,7 +3,8 @@
 Job: a kernel lock that is free the moment its holder dies, on a file that is never deleted.
 POSIX: `fcntl.flock` here, in a few lines (importing filelock costs more than a whole commit);
 elsewhere filelock does it. On Linux the holder also sets a record lock, which decides nothing but
-can be asked about without being taken: a thousand lookers never make a taker busy. Refuses soft locks and refuses to wait without limit. Importers: store.
+can be asked about without being taken: a thousand lookers never make a taker busy. Refuses soft
+locks and refuses to wait without limit. Importers: store.
 """
 
 from __future__ import annotations
