@@ -17,6 +17,7 @@ from omh_research.tools.figures import Figure, find_figures, index_figures
 from omh_research.tools.identifiers import find_dois
 from omh_research.tools.polarity import polarity_conflict
 from omh_research.tools.proper_names import find_names, index_names
+from omh_research.tools.quotes import locate
 from omh_research.tools.tokens import content_tokens, detect_language, is_cjk
 
 ALIGNED, UNALIGNED, CROSS_LANGUAGE = "aligned", "unaligned", "cross_language"
@@ -70,12 +71,13 @@ def align(claim: str, quote: str, context: str = "") -> str:
     return compare(claim, quote, context).status
 
 
-def compare(claim: str, quote: str, context: str = "") -> Alignment:
+def compare(claim: str, quote: str, context: str = "", lead: str = "") -> Alignment:
     """Compare `claim` with the exact words of `quote` (spec T13).
 
     `context` is text of the same source that may resolve the claim's subject (its title, the
-    sentence before): a name missing from the quote may stand there, a number may not. Citation
-    markers in the claim are ignored.
+    sentence before): a name missing from the quote may stand there, a number may not. `lead` is
+    what stands before the quote in its own clause (`quotes.lead_in`): a negation or hedge there
+    turns the quote round. Citation markers in the claim are ignored.
     """
     claim = _MARKER.sub("", claim)[:MAX_COMPARED_CHARS].strip()
     quote = quote[:MAX_COMPARED_CHARS].strip()
@@ -83,6 +85,9 @@ def compare(claim: str, quote: str, context: str = "") -> Alignment:
         return Alignment(UNALIGNED, "empty")
     if script_of(claim) != script_of(quote):
         return Alignment(CROSS_LANGUAGE, "claim and quote are written in different scripts")
+    if _is_within(claim, quote):
+        conflict = polarity_conflict(claim, f"{lead} {claim}") if lead else ""
+        return Alignment(UNALIGNED if conflict else ALIGNED, conflict, (), 1.0)
     missing = missing_figures(claim, quote)
     if missing:
         return Alignment(UNALIGNED, "numbers not in the quote", missing)
@@ -97,10 +102,16 @@ def compare(claim: str, quote: str, context: str = "") -> Alignment:
     if coverage < least:
         return Alignment(UNALIGNED, "too few of the claim's words in the quote", lacking, coverage)
     clause = _carrying_clause(quote, wanted)
-    conflict = polarity_conflict(claim, clause) or _other_subject(claim, clause, quote + context)
+    said = f"{lead} {clause}" if lead and quote.startswith(clause) else clause
+    conflict = polarity_conflict(claim, said) or _other_subject(claim, clause, quote + context)
     if conflict:
         return Alignment(UNALIGNED, conflict, lacking, coverage)
     return Alignment(ALIGNED, "", lacking, coverage)
+
+
+def _is_within(part: str, whole: str) -> bool:
+    """Say whether `part` stands word for word in `whole`, on token borders."""
+    return locate(part, whole) is not None
 
 
 def script_of(text: str) -> str:
@@ -157,7 +168,7 @@ def _missing_names(claim: str, quote: str, context: str) -> tuple[str, ...]:
     # A possessive is a name even where the first word's capital says nothing.
     known = frozenset(match[0].casefold() for match in _POSSESSIVE.finditer(claim))
     named = find_names(claim, language=language, known=known)
-    missing = [name for name in named if not index.supports(name)]
+    missing = [n for n in named if not index.supports(n) and not _is_within(n.text, quote)]
     if not missing:
         return ()
     others = index_names([claim])

@@ -15,6 +15,7 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import NamedTuple
 
+from omh_research.tools.negation import is_negated
 from omh_research.tools.normal_form import (
     blank_markup,
     comparable,
@@ -56,10 +57,6 @@ _EDGE = " \t\"'.,;:!?\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f"
 _HYPHENS = ("-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2212")
 _PARAGRAPH = re.compile(r"\n[ \t\r]{0,80}\n")
 _ELLIPSIS = re.compile(r" ?[\[(]?\.(?: ?\.){2,}[\])]? ?")
-_NEGATION = re.compile(
-    r"\b(?:no|not|never|none|neither|nor|without|cannot|hardly|kein\w*|nicht|nie|ne|pas|jamais|"
-    r"nunca|sin|não|не|нет|ни)\b|n't\b|[不没沒无無未非]|\b(?:لا|ليس|لم|لن|غير)\b"
-)
 
 
 Span = tuple[int, int]
@@ -318,6 +315,6 @@ def _hides_negation(spans: list[tuple[int, int]], form: str) -> bool:
     """Say whether an ellipsis leaves out only a few words and one of them negates."""
     for (_, left), (right, _) in pairwise(spans):
         gap = form[left:right]
-        if len(gap) <= 40 and gap.count(" ") <= 5 and _NEGATION.search(gap):
+        if len(gap) <= 40 and gap.count(" ") <= 5 and is_negated(gap):
             return True
     return False
