@@ -39,7 +39,7 @@ _END = re.compile(
 )
 _WIDE_ENDS = frozenset("。！？｡")
 _CASELESS_ENDS = frozenset("؟۔।॥။។።։")
-_NEXT = re.compile(r"\s+[\"'“‘«‹„(\[¿¡*_]*+(\S)([^\W\d_]*)")
+_NEXT = re.compile(r"\s+(?:[\"'“‘«‹„(\[¿¡*_][ \u00a0\u202f]?)*+(\S)([^\W\d_]*)")
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘«„/]{1,24}\Z")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)*[^\W\d_]\Z")
 _ORDINAL_BEFORE = re.compile(
