@@ -199,8 +199,8 @@ def _take(
 
 
 def _open_tasks(snapshot: Snapshot, services_for: ServicesFor) -> tuple[Task, ...]:
-    if snapshot.state.phase == Phase.BLOCKED:
-        return ()
+    if snapshot.state.phase == Phase.BLOCKED or snapshot.state.delegate != "host":
+        return ()  # and a delegate that we run is not set to work by a submission
     try:
         PHASES[snapshot.state.phase](snapshot, services_for(snapshot))
     except AwaitingHost as waiting:

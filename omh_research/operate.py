@@ -11,7 +11,15 @@ import os
 from msgspec.structs import replace
 
 from omh_research.documents.names import check_slug
-from omh_research.errors import BusyError, DamagedFileError, NoSuchRunError, OmhError, UsageError
+from omh_research.errors import (
+    BusyError,
+    DamagedFileError,
+    NewerVersionError,
+    NoSuchRunError,
+    OmhError,
+    StorageError,
+    UsageError,
+)
 from omh_research.project import Project
 from omh_research.status import RunStatus, ended_status, status_one
 from omh_research.store import lock
@@ -34,8 +42,8 @@ def cancel(project: Project, slug: str, reason: str, by: str = "user") -> RunSta
     try:
         with lock.held(project.layout.lock(slug), wait_s=0):
             _note_cancel(project, slug, reason, by)
-    except (BusyError, DamagedFileError):
-        pass  # whoever holds the run sees the marker
+    except (BusyError, DamagedFileError, StorageError):
+        pass  # the marker is durable: whoever advances the run sees it
     return status_one(project, slug)
 
 
@@ -57,12 +65,12 @@ def _note_cancel(project: Project, slug: str, reason: str, by: str) -> None:
 
 
 def retry(project: Project, slug: str) -> RunStatus:
-    """Set a blocked run going again where it stopped (spec E14, O5).
+    """Set a blocked run going again where it stopped (spec E14, O5); phase 0 comes first.
 
     Raises:
         NoSuchRunError: no such run. UsageError: it is not blocked.
     """
-    from omh_research import commit
+    from omh_research import commit, recovery
     from omh_research.engine import Held, guard_of, read_snapshot
     from omh_research.retrying import retried
 
@@ -72,8 +80,10 @@ def retry(project: Project, slug: str) -> RunStatus:
         raise UsageError(f"{slug} is not blocked: it is {ended.status}.")
     with Held(project, slug):
         snapshot = read_snapshot(project, slug)
-        outcome = retried(snapshot.state)
-        project.writer.execute(commit.plan(outcome, snapshot), guard_of(project, snapshot))
+        planned = recovery.cancelled(snapshot) or recovery.diagnose(snapshot)
+        if planned is None:
+            planned = commit.plan(retried(snapshot.state), snapshot)
+        project.writer.execute(planned, guard_of(project, snapshot))
     return status_one(project, slug)
 
 
@@ -100,8 +110,15 @@ def clear(project: Project, slug: str) -> None:
 
 def recover(project: Project, *, move_damaged: bool) -> list[dict[str, str]]:
     """Sweep leftovers of every run; move damaged states aside if asked. One row a finding."""
+    from omh_research.start import START_LOCK, START_WAIT_S
+
     rows: list[dict[str, str]] = []
-    project.writer.sweep_root()
+    if not os.path.lexists(project.layout.base):
+        return rows
+    project.writer.prepare_root()
+    with lock.held(project.layout.lock(START_LOCK), wait_s=START_WAIT_S):
+        project.writer.sweep_root()
+        project.writer.sweep_unborn()
     listing = list_runs(project.layout, use_cache=False)
     slugs = [(row.slug, row.problem) for row in listing.rows]
     for slug, problem in [*slugs, *((slug, "") for slug in sorted(listing.orphans))]:
@@ -123,7 +140,13 @@ def _recover_damaged(project: Project, slug: str, move: bool) -> str:
     if not move:
         return ""
     with Held(project, slug):
-        return f"moved to {project.writer.move_aside(project.layout.state(slug))}"
+        try:
+            project.reader.state(slug)
+        except NewerVersionError:
+            raise  # not damaged: never touched (spec E4)
+        except DamagedFileError:
+            return f"moved to {project.writer.move_aside(project.layout.state(slug))}"
+    return "mended meanwhile"
 
 
 def _recover_one(project: Project, slug: str, beating: bool) -> list[dict[str, str]]:

@@ -26,6 +26,19 @@ def diagnose(snapshot: Snapshot) -> Commit | None:
     return Commit(state.slug, ops, None, Phase.CONFIRMED.value)
 
 
+def cancelled(snapshot: Snapshot) -> Commit | None:
+    """Return the commit that ends a run whose cancel was asked for, else None.
+
+    For a run that is at rest; the engine, meeting one at work, first keeps its findings.
+    """
+    if snapshot.cancel is None:
+        return None
+    state = snapshot.state
+    logged = event.make(Word.CANCELLED, state.slug, state.step + 1)
+    ops = (Log(state.session_id, (logged,)), Clear(state.slug))
+    return Commit(state.slug, ops, None, Phase.CANCELLED.value)
+
+
 def blocked_event(snapshot: Snapshot) -> Log:
     """Return the log line of an invocation that meets a blocked run; nothing is restarted."""
     state = snapshot.state

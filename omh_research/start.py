@@ -95,6 +95,7 @@ def start(project: Project, request: Request, services_for: ServicesFor) -> Star
     layout = project.layout
     with lock.held(layout.lock(START_LOCK), wait_s=START_WAIT_S):
         notes = phase_zero(project, services_for)
+        project.writer.sweep_unborn()
         rows = list_runs(layout).rows
         active = _match(rows, topic)
         if active is not None:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from omh_research import __version__
-from omh_research.errors import OmhError, UsageError
+from omh_research.errors import OmhError, StorageError, UsageError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "start": ("research:start", "Start research on a topic: decompose it."),
@@ -101,6 +101,10 @@ def main(argv: list[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(1)
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else ""
+        reason = f"The file system refused{where}: {error.strerror or error}."
+        _fail(StorageError.code, reason, StorageError.exit_code, as_json)
     else:
         sys.exit(code if isinstance(code, int) else 0)
 

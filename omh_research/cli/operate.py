@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ROOT = click.option("--root", type=click.Path(), default=None, help="Project root (or OMH_ROOT).")
 JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 WAIT_POLL_S = 0.2
+EXIT_OF_END = {"confirmed": 0, "cancelled": 4}
 
 
 def _project(root: str | None) -> Project:
@@ -222,8 +223,9 @@ def retry(slug: str, root: str | None, as_json: bool) -> int:
     if as_json:
         print_json({"ok": True, **looking.as_json(one)})
     else:
-        click.echo(f"{slug}: back in phase {one.phase}; {one.next_step}")
-    return 0
+        back = f"back in phase {one.phase}; {one.next_step}"
+        click.echo(f"{slug}: {one.status if one.status in EXIT_OF_END else back}")
+    return EXIT_OF_END.get(one.status, 0)
 
 
 @click.command()

@@ -222,6 +222,12 @@ def _rename(temp: str, path: str) -> None:
             time.sleep(0.05)
 
 
+def names(folder: str) -> list[str]:
+    """Return the names in a folder."""
+    with _storage_errors("look into", folder):
+        return os.listdir(folder)
+
+
 def rename(path: str, to: str) -> None:
     """Give a file another name in its folder, durable."""
     with _storage_errors("rename", path):
@@ -324,12 +330,7 @@ def sweep_temps(folder: str, prefix: str = ".") -> None:
     """Remove temporary files a crash left behind; call it under the lock of their owner only."""
     if not check_directory(folder):
         return
-    with _storage_errors("look into", folder), os.scandir(folder) as entries:
-        stale = [
-            entry.path
-            for entry in entries
-            if entry.name.startswith(prefix) and entry.name.endswith(TEMP_SUFFIX)
-        ]
-    for path in stale:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
+    for name in names(folder):
+        if name.startswith(prefix) and name.endswith(TEMP_SUFFIX):
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, name))

@@ -192,6 +192,20 @@ class Writer:
             disk.remove_folder(tasks)
         return disk.remove(self._layout.cancel(slug)) or swept
 
+    def sweep_unborn(self) -> None:
+        """Remove temporary files of runs without state; call it under the start lock.
+
+        Under that lock alone runs are created: what a crashed start left belongs to no run.
+        """
+        folder = self._layout.state_dir
+        if not disk.check_directory(folder):
+            return
+        for name in disk.names(folder):
+            slug = name.removeprefix(".research--").partition(".")[0]
+            ours = name.startswith(f".research--{slug}.")
+            if ours and not os.path.lexists(self._layout.state(slug)):
+                disk.sweep_temps(folder, f".research--{slug}.")
+
     def sweep_root(self) -> None:
         """Remove temporary files of the caches and of the seeded files; harmless at any time."""
         disk.sweep_temps(self._layout.cache_dir)
