@@ -176,7 +176,8 @@ def _check_gate(judged: GateInput, notes: _Notes) -> None:
     if not result.has_usable_source:
         notes.broken.append("gate: no subtopic has a usable source")
     if not result.failures and result.has_usable_source:
-        notes.held.append(f"gate: {len(judged.subtopics)} subtopics covered, every citation resolves")
+        count = len(judged.subtopics)
+        notes.held.append(f"gate: {count} subtopics covered, every citation resolves")
     notes.unknown += [f"gate: {note}" for note in result.notes]
 
 

@@ -23,11 +23,14 @@ from omh_research.documents.task import Task
 from omh_research.errors import BusyError, FencedError, NoSuchRunError
 from omh_research.machine import Phase
 from omh_research.phases import PHASES
-from omh_research.phases.contract import AwaitingHost, CancelSeen, Services
+from omh_research.phases.contract import AwaitingHost, CancelSeen, CapReached, Services
+from omh_research.phases.partial import stopped
 from omh_research.phases.search import salvage
 from omh_research.project import Project
 from omh_research.store import heartbeat, lock
 from omh_research.store.writer import check_revision
+
+BREAKER_TEXT = "three calls failed in a row."
 
 
 class StepReport(Struct, frozen=True, kw_only=True):
@@ -81,11 +84,14 @@ class Held:
             self._lock = lock.acquire(layout.lock(self._slug), wait_s=self._wait_s)
         except BusyError:
             raise _busy(self._slug, heartbeat.read_heartbeat(path)) from None
-        beat = heartbeat.read_heartbeat(path)
-        if beat is not None and beat.host != heartbeat.own_host() and self._is_fresh(beat):
+        try:
+            beat = heartbeat.read_heartbeat(path)
+            if beat is not None and beat.host != heartbeat.own_host() and self._is_fresh(beat):
+                raise _busy(self._slug, beat)
+            self._project.writer.sweep(self._slug)
+        except BaseException:
             self._lock.release()
-            raise _busy(self._slug, beat)
-        self._project.writer.sweep(self._slug)
+            raise
         own = heartbeat.make_heartbeat("", self._project.now(), lease_s=settings.lease_s)
         self._beating = heartbeat.Beating(path, own, self._project.now)
         self._beating.__enter__()
@@ -140,7 +146,12 @@ def advance_held(project: Project, slug: str, services_for: ServicesFor) -> Step
     services = services_for(snapshot)
     phase = PHASES[snapshot.state.phase]
     try:
-        outcome = phase(snapshot, services)
+        if snapshot.state.breaker_open:
+            outcome = stopped(snapshot, services, "breaker", BREAKER_TEXT)
+        else:
+            outcome = phase(snapshot, services)
+    except CapReached as capped:
+        outcome = stopped(snapshot, services, "cap", str(capped))
     except AwaitingHost as waiting:
         return StepReport(
             slug=slug, phase=snapshot.state.phase, status="awaiting", tasks=waiting.tasks
@@ -150,10 +161,15 @@ def advance_held(project: Project, slug: str, services_for: ServicesFor) -> Step
     planned = commit.plan(outcome, snapshot)
     project.writer.execute(planned, guard_of(project, snapshot))
     report = _report(planned, outcome.notes)
-    if planned.state is not None and project.reader.cancel_request(slug, planned.state):
+    if planned.state is not None and _is_cancel_asked(project, slug):
         fresh = read_snapshot(project, slug)
         return _cancel(project, fresh, services_for(fresh), outcome.notes)
     return report
+
+
+def _is_cancel_asked(project: Project, slug: str) -> bool:
+    """Look again: another program's cancel may stand in the state that we re-based on."""
+    return project.reader.cancel_request(slug, project.reader.state(slug)) is not None
 
 
 def read_snapshot(project: Project, slug: str) -> Snapshot:

@@ -15,6 +15,8 @@ from omh_research.errors import UsageError
 from omh_research.machine import Phase, Trigger
 from omh_research.outcome import Outcome
 
+_CLOSED: dict[str, Any] = {"failed_calls": 0, "failed_tasks": (), "breaker_open": False}
+
 
 def retried(state: State) -> Outcome:
     """Return the outcome of `retry`: replies get new task ids, counters start anew.
@@ -30,14 +32,15 @@ def retried(state: State) -> Outcome:
             f"{state.slug} is not blocked: it is in phase {state.phase}.",
             hint=f"`omh-research step {state.slug}` advances it.",
         )
+    if state.blocked_reason in ("cap", "breaker"):
+        return _resumed(state)
     changes: dict[str, Any] = {
         "retries": state.retries + 1,
         "failures": {},
         "synthesis_attempts": 0,
         "verdict_asks": 0,
         "undecided": 0,
-        "failed_calls": 0,
-        "breaker_open": False,
+        **_CLOSED,
     }
     if state.blocked_reason == "retries_exhausted":
         changes["blocked_phase"] = Phase.SYNTHESIZE.value
@@ -46,4 +49,16 @@ def retried(state: State) -> Outcome:
         changes["completed_subtopics"] = ()
     to = str(changes.get("blocked_phase", state.blocked_phase or Phase.DECOMPOSE.value))
     logged = event.make(Word.RETRIED, state.slug, state.step + 1, phase=to)
+    return Outcome(trigger=Trigger.RETRIED, events=(logged,), changes=changes)
+
+
+def _resumed(state: State) -> Outcome:
+    """After a cap or an open breaker: the answers that are there stay valid, nothing is paid twice.
+
+    A draft in verification was replaced by the partial report: synthesis finds its answer again.
+    """
+    verifying = state.blocked_phase == Phase.VERIFY
+    to = Phase.SYNTHESIZE.value if verifying else state.blocked_phase
+    logged = event.make(Word.RETRIED, state.slug, state.step + 1, phase=to)
+    changes = {**_CLOSED, "blocked_phase": to}
     return Outcome(trigger=Trigger.RETRIED, events=(logged,), changes=changes)

@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 
+from omh_research.budget import crossed_cap
 from omh_research.delegates.desk import Desk, DeskRules
 from omh_research.delegates.interface import Delegate, Library
 from omh_research.delegates.recorded import LibraryRules, RecordedLibrary, budget_of
@@ -138,14 +139,15 @@ class Wiring:
             ask=desk.ask,
             held=record.held,
             leads=record.leads,
-            plan_without_model=self._plan_without_model,
+            plan_without_model=self._without_model,
+            report_without_model=self._without_model,
             keeps_ledger=bool(getattr(delegate, "keeps_ledger", delegate.name == "llm")),
             require_quotes=state.delegate in QUOTES_BY_DEFAULT if quotes is None else quotes,
             can_scope_tools=delegate.can_scope_tools,
             research_tools=tools,
         )
 
-    def _plan_without_model(self, task: Task) -> Reply:
+    def _without_model(self, task: Task) -> Reply:
         from omh_research.delegates.extractive import ExtractiveDelegate
 
         return ExtractiveDelegate().answer(task, None, lambda: False)
@@ -167,6 +169,7 @@ class Wiring:
             timeout_s=own or settings.task_timeout_s,
             side_by_side=settings.side_by_side,
             host_deadline_passed=self._host_is_late(snapshot, own or settings.host_timeout_s),
+            crossed_cap=lambda calls: crossed_cap(snapshot, calls, self._project.clock()),
         )
 
     def _host_is_late(self, snapshot: Snapshot, limit_s: float) -> bool:

@@ -29,6 +29,9 @@ _OPTIONS = [
     click.option("--bundle", type=click.Path(), help="Literature bundle to use as the source."),
     click.option("--language", default="", help="Language of the report (else the topic's)."),
     click.option("--cap", multiple=True, help="NAME=VALUE, lowers a cap; repeat."),
+    click.option("--max-cost", type=click.FloatRange(min=0), default=None, help="US dollars."),
+    click.option("--max-tokens", type=click.IntRange(min=0), default=0, help="Hard cap (0: none)."),
+    click.option("--max-time", type=click.FloatRange(min=0), default=0, help="Seconds, hard cap."),
     click.option("--require-quotes/--no-require-quotes", default=None, help="Quote every fact."),
     click.option("--host-tools", default=None, help="Tools the host has: web_search,web_extract."),
     click.option("--context-budget", type=click.IntRange(2_000, 2_000_000), default=None),
@@ -63,7 +66,9 @@ def make_options(root: str, given: dict[str, Any]) -> tuple[str, RunOptions]:
         bundle=stored_path(root, given["bundle"]) if given["bundle"] else "",
         language=given["language"],
         require_quotes=given["require_quotes"],
-        caps=_caps(given["cap"]),
+        caps=_caps(given["cap"], given["max_cost"]),
+        max_tokens=given["max_tokens"],
+        max_wall_s=given["max_time"],
         host_tools=None if tools is None else tuple(t for t in tools.split(",") if t.strip()),
         subtopics=subtopics,
         context_budget=given["context_budget"] or 40_000,
@@ -114,8 +119,8 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     return key.strip(), value
 
 
-def _caps(options: tuple[str, ...]) -> dict[str, float]:
-    caps = {}
+def _caps(options: tuple[str, ...], max_cost: float | None) -> dict[str, float]:
+    caps = {} if max_cost is None else {"max_cost_usd": max_cost}
     for text in options:
         key, value = _pair(text, "--cap")
         try:

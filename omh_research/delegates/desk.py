@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from omh_research.delegates.interface import Delegate, Library
 from omh_research.documents.task import Reply, Task
 from omh_research.errors import OmhError, UsageError
-from omh_research.phases.contract import AwaitingHost, CancelSeen
+from omh_research.phases.contract import AwaitingHost, CancelSeen, CapReached
 
 POLL_S = 0.05
 CANCEL_GRACE_S = 3.0
@@ -38,13 +38,17 @@ class Mailbox(Protocol):
 
 
 class DeskRules(Struct, frozen=True):
-    """Clock, cancel and deadlines. `timeout_s` 0 means none; `waiting_since_s` for a host."""
+    """Clock, cancel and deadlines. `timeout_s` 0 means none.
+
+    `crossed_cap` names the cap that so many further calls would cross, or "".
+    """
 
     now: Callable[[], str]
     is_cancelled: Callable[[], bool]
     timeout_s: float = 0
     side_by_side: int = 3
     host_deadline_passed: bool = False
+    crossed_cap: Callable[[int], str] = lambda calls: ""
 
 
 class Desk:
@@ -67,6 +71,7 @@ class Desk:
         Raises:
             AwaitingHost: the host has not answered all of them yet.
             CancelSeen: a cancel was asked for; replies that had arrived are stored.
+            CapReached: the open tasks would cross a hard cap; none was run.
         """
         open_tasks = [task for task in tasks if self._mailbox.get(task.id) is None]
         if open_tasks and self._delegate.name == "host":
@@ -75,6 +80,9 @@ class Desk:
             for task in open_tasks:
                 self._store(self._failed(task, "the host did not answer before its deadline"))
         elif open_tasks:
+            crossed = self._rules.crossed_cap(len(open_tasks))
+            if crossed:
+                raise CapReached(crossed)
             self._run(open_tasks)
         replies = [self._mailbox.get(task.id) for task in tasks]
         return tuple(

@@ -53,7 +53,8 @@ class State(Struct, frozen=True, kw_only=True):
     task key (findings stem, "planner", "followup", "report"). `step` numbers commits and stamps
     events; `revision` grows with every write. `options` is the run's `RunOptions` as a mapping.
     `retries` counts operator retries (they make new task ids). `verdict_asks` counts unreadable
-    verdicts for the current draft.
+    verdicts for the current draft. `failed_calls` and `failed_tasks` are the present run of failures
+    without a success between; `breaker_open` stops every further call until a retry (O5).
     """
 
     meta: Meta = msgspec.field(name="_meta", default=Meta())
@@ -83,6 +84,7 @@ class State(Struct, frozen=True, kw_only=True):
     iteration: int = 0
     retries: int = 0
     failed_calls: int = 0
+    failed_tasks: tuple[str, ...] = ()
     breaker_open: bool = False
     spent: Spent = Spent()
     blocked_reason: str = ""
@@ -94,7 +96,7 @@ _KNOWN = frozenset(field.encode_name for field in msgspec.structs.fields(State))
 _CANCEL = ("cancel_requested", "cancel_reason", "cancel_at", "cancel_requested_by")
 _OWN_DEFAULTS = (
     "batch", "failures", "verdict_asks", "undecided", "iteration", "retries",
-    "failed_calls", "breaker_open", "blocked_reason", "blocked_phase",
+    "failed_calls", "failed_tasks", "breaker_open", "blocked_reason", "blocked_phase",
 )  # fmt: skip
 
 

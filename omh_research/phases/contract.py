@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.source import HeldText
-from omh_research.documents.state import Spent
 from omh_research.documents.task import Reply, Task
 from omh_research.outcome import Outcome
 
@@ -28,13 +27,15 @@ class Services(Struct, frozen=True, kw_only=True):
     `ask` answers tasks in order (from the record where they were answered before), or raises
     `AwaitingHost` / `Cancelled`. `held` returns the fetched texts by canonical URL, `leads` the
     URLs that searches found. `keeps_ledger` tells whether every fetch of this delegate went
-    through our recorder. `plan_without_model` answers a planner task without any model.
+    through our recorder. `plan_without_model` and
+    `report_without_model` answer a planner's and a synthesist's task without any model.
     """
 
     ask: Callable[[Sequence[Task]], tuple[Reply, ...]]
     held: Callable[[], Mapping[str, HeldText]]
     leads: Callable[[], frozenset[str]]
     plan_without_model: Callable[[Task], Reply]
+    report_without_model: Callable[[Task], Reply]
     keeps_ledger: bool
     require_quotes: bool
     can_scope_tools: bool
@@ -51,6 +52,10 @@ class AwaitingHost(Exception):
 
 class CancelSeen(Exception):
     """Flow signal: a cancel was asked for while a delegate was at work."""
+
+
+class CapReached(Exception):
+    """Flow signal: the next call would cross a hard cap; it was not made (spec O5)."""
 
 
 class Phase(Protocol):
@@ -70,21 +75,3 @@ def language_of(snapshot: Snapshot) -> str:
     from omh_research.tools.tokens import detect_language
 
     return detect_language(snapshot.state.topic)
-
-
-def add_spent(spent: Spent, replies: Sequence[Reply]) -> Spent:
-    """Return `spent` with the usage of `replies`; one unknown price makes the sum unknown."""
-    cost = spent.cost_usd
-    for reply in replies:
-        if reply.usage.cost_usd is None and reply.usage.model_calls:
-            cost = None
-        elif cost is not None:
-            cost += reply.usage.cost_usd or 0.0
-    return Spent(
-        model_calls=spent.model_calls + sum(reply.usage.model_calls for reply in replies),
-        fetches=spent.fetches + sum(reply.usage.fetches for reply in replies),
-        input_tokens=spent.input_tokens + sum(reply.usage.input_tokens for reply in replies),
-        output_tokens=spent.output_tokens + sum(reply.usage.output_tokens for reply in replies),
-        cost_usd=cost,
-        tasks=spent.tasks + len(replies),
-    )

@@ -23,7 +23,8 @@ from omh_research.errors import PlanError
 from omh_research.machine import Trigger
 from omh_research.outcome import Artifact, Outcome, Rows
 from omh_research.phases import goals
-from omh_research.phases.contract import MAX_FAILURES, Services, add_spent, language_of
+from omh_research.phases.accounts import accounted
+from omh_research.phases.contract import MAX_FAILURES, Services, language_of
 from omh_research.tools import caps
 
 CAPS_PLAN = "caps_plan.json"
@@ -111,7 +112,7 @@ def _planner_failed(snapshot: Snapshot, reason: str, replies: tuple[Reply, ...])
         changes={
             "failures": failures,
             "last_verifier_feedback": reason,
-            "spent": add_spent(state.spent, replies),
+            **accounted(state, replies, [False] * len(replies)),
         },
         notes=(f"the planner's answer could not be used: {reason}",),
     )
@@ -153,7 +154,7 @@ def _planned(
             "subtopic_count": len(settled.subtopics),
             "options": options.to_plain(run_options),
             "last_verifier_feedback": None,
-            "spent": add_spent(state.spent, replies),
+            **accounted(state, replies),
         },
         notes=settled.notes,
     )

@@ -16,7 +16,8 @@ from omh_research.documents.snapshot import Snapshot
 from omh_research.machine import Trigger
 from omh_research.outcome import Artifact, Outcome, Rows
 from omh_research.phases import goals
-from omh_research.phases.contract import MAX_FAILURES, Services, add_spent
+from omh_research.phases.accounts import accounted
+from omh_research.phases.contract import MAX_FAILURES, Services
 from omh_research.phases.evidence import evidence_rows
 from omh_research.phases.search import plan_of
 
@@ -43,7 +44,7 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
     replies = services.ask([task])
     reply = replies[0]
     failures = dict(state.failures)
-    changes = {"failures": failures, "spent": add_spent(state.spent, replies)}
+    changes = {"failures": failures, **accounted(state, replies)}
     notes = reply.notes
     text = reply.text
     events = [complete]

@@ -20,7 +20,8 @@ from omh_research.errors import DamagedFileError
 from omh_research.machine import Trigger
 from omh_research.outcome import Artifact, Outcome, Rows
 from omh_research.phases import goals
-from omh_research.phases.contract import MAX_FAILURES, Services, add_spent
+from omh_research.phases.accounts import accounted
+from omh_research.phases.contract import MAX_FAILURES, Services
 from omh_research.phases.evidence import evidence_rows
 
 BATCH = 3
@@ -102,7 +103,7 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
             "completed_subtopics": completed,
             "batch": number,
             "failures": failures,
-            "spent": add_spent(state.spent, replies),
+            **accounted(state, replies),
         },
         notes=notes_of(batch, replies),
     )

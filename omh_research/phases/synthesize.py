@@ -15,7 +15,8 @@ from omh_research.errors import OmhError
 from omh_research.machine import Trigger
 from omh_research.outcome import Artifact, Outcome
 from omh_research.phases import goals
-from omh_research.phases.contract import MAX_FAILURES, Services, add_spent
+from omh_research.phases.accounts import accounted
+from omh_research.phases.contract import MAX_FAILURES, Services
 from omh_research.phases.decompose import render_json
 from omh_research.phases.search import plan_of
 from omh_research.phases.shortening import shorten_findings
@@ -35,7 +36,7 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
     task = goals.synthesist_task(snapshot, plan, context, services.require_quotes)
     replies = services.ask([task])
     reply = replies[0]
-    changes = {"spent": add_spent(state.spent, replies)}
+    changes = accounted(state, replies)
     step = state.step + 1
     if reply.status != "answered":
         failures = {**state.failures, "report": state.failures.get("report", 0) + 1}
@@ -43,9 +44,9 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
             Word.DELEGATE_FAILED, state.slug, step, task="report", attempt=failures["report"]
         )
         stopped = failures["report"] >= MAX_FAILURES
-        changes["failures"] = failures  # type: ignore[assignment]
+        changes["failures"] = failures
         if stopped:
-            changes["blocked_reason"] = "synthesis_failed"  # type: ignore[assignment]
+            changes["blocked_reason"] = "synthesis_failed"
         return Outcome(
             trigger=Trigger.STOPPED if stopped else Trigger.DRAFT_FAILED,
             events=(failed,),

@@ -17,7 +17,8 @@ from omh_research.documents.verdict import Verdict, parse_verdict
 from omh_research.machine import MAX_SYNTHESIS_FAILURES, Trigger
 from omh_research.outcome import Artifact, Outcome
 from omh_research.phases import goals
-from omh_research.phases.contract import Services, add_spent
+from omh_research.phases.accounts import accounted
+from omh_research.phases.contract import Services
 from omh_research.phases.search import plan_of
 from omh_research.phases.synthesize import draft_body
 from omh_research.tools.gate import GateInput, GateResult, check, render_feedback
@@ -25,6 +26,7 @@ from omh_research.tools.gate import GateInput, GateResult, check, render_feedbac
 MAX_VERDICT_ASKS = 2
 INSUFFICIENT = "insufficient_evidence"
 EXHAUSTED = "retries_exhausted"
+UNREADABLE = "unreadable verdict"
 
 
 def gate_input(snapshot: Snapshot, services: Services, body: str) -> GateInput:
@@ -56,7 +58,7 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
     if not gate.has_usable_source:
         return _insufficient(snapshot, gate)
     if gate.failures:
-        return _failed(snapshot, render_feedback(gate), ("gate",), (), gate)
+        return _failed(snapshot, render_feedback(gate), "gate", (), gate)
     plan = plan_of(snapshot)
     task = goals.verifier_task(snapshot, plan, body)
     replies = services.ask([task])
@@ -67,7 +69,7 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
     if verdict.kind == "unreadable":
         return _unreadable(snapshot, verdict, replies, gate)
     if verdict.kind == "FAIL":
-        return _failed(snapshot, verdict.text, ("verifier",), replies, gate)
+        return _failed(snapshot, verdict.text, "verifier", replies, gate)
     return _passed(snapshot, services, replies, gate)
 
 
@@ -94,7 +96,7 @@ def _passed(
 def _failed(
     snapshot: Snapshot,
     feedback: str,
-    by: tuple[str, ...],
+    by: str,
     replies: tuple[Reply, ...],
     gate: GateResult,
 ) -> Outcome:
@@ -102,10 +104,11 @@ def _failed(
     state = snapshot.state
     step = state.step + 1
     exhausted = state.synthesis_attempts >= MAX_SYNTHESIS_FAILURES
-    events: list[Event] = [event.make(Word.VERIFY_FAIL, state.slug, step, by=by[0])]
+    usable = [by != UNREADABLE] * len(replies)
+    events: list[Event] = [event.make(Word.VERIFY_FAIL, state.slug, step, by=by.split()[0])]
     changes: dict[str, Any] = {
         "last_verifier_feedback": feedback,
-        "spent": add_spent(state.spent, replies),
+        **accounted(state, replies, usable),
     }
     if exhausted:
         events.append(event.make(Word.BLOCKED_RETRIES_EXHAUSTED, state.slug, step))
@@ -117,7 +120,7 @@ def _failed(
         trigger=Trigger.FAILED,
         events=tuple(events),
         changes=changes,
-        notes=(*_notes(replies, gate), f"the {by[0]} refused the draft"),
+        notes=(*_notes(replies, gate), f"the {by} refused the draft"),
     )
 
 
@@ -128,12 +131,12 @@ def _unreadable(
     state = snapshot.state
     if state.verdict_asks >= MAX_VERDICT_ASKS:
         feedback = "No verdict could be read in three answers of the verifier.\n" + verdict.text
-        return _failed(snapshot, feedback, ("verifier",), replies, gate)
+        return _failed(snapshot, feedback, UNREADABLE, replies, gate)
     asked = state.verdict_asks + 1
     return Outcome(
         trigger=Trigger.VERDICT_UNREADABLE,
         events=(event.make(Word.VERDICT_UNREADABLE, state.slug, state.step + 1, asks=asked),),
-        changes={"verdict_asks": asked, "spent": add_spent(state.spent, replies)},
+        changes={"verdict_asks": asked, **accounted(state, replies, [False] * len(replies))},
         notes=(*_notes(replies, gate), f"the verdict could not be read: {verdict.why}"),
     )
 
