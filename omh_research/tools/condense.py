@@ -105,25 +105,31 @@ class Compressor:
         seen: set[tuple[str, ...]] = set()
         sentences: list[Sentence] = []
         places: list[tuple[Passage, Span]] = []
+        block = 0
         for index, (passage, text) in enumerate(zip(near, texts, strict=True)):
             if index in repeated:
                 continue
             whole = len(self.sources[passage.source].text)
+            block += 1
+            last = 0
             for span in _sentences(text):
+                block += "\n\n" in text[last : span.start]
+                last = span.end
                 key = tuple(words(span.text))
                 if key in seen or self._is_furniture(span.text, asked):
                     continue
                 if len(key) > 3:
                     seen.add(key)
                 place = (passage.start + span.end) / whole
-                sentences.append(Sentence(span.text, index, place, whole <= ABSTRACT_CHARS))
+                sentences.append(Sentence(span.text, block, place, whole <= ABSTRACT_CHARS))
                 places.append((passage, span))
         return _Candidates(sentences, places, len(repeated), len(self.passages) - len(near))
 
     def _is_furniture(self, text: str, asked: frozenset[str]) -> bool:
+        """Boilerplate, unless it holds half of what is asked: a question may be about cookies."""
         if self._keep_boilerplate or not is_boilerplate(text):
             return False
-        return asked.isdisjoint(tokenize(text))
+        return len(asked.intersection(tokenize(text))) * 2 < len(asked)
 
     def compress(
         self,
@@ -146,6 +152,7 @@ class Compressor:
             Piece(
                 passage.source,
                 passage.number,
+                found.sentences[i].block,
                 passage.start + span.start,
                 passage.start + span.end,
                 relevance.scores[i],

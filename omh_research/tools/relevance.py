@@ -48,14 +48,14 @@ _FINDINGS = re.compile(
 
 
 class Sentence(Struct, frozen=True):
-    """A sentence to be scored: its text, the passage it is in, and its place in its source.
+    """A sentence to be scored: its text, the block it is in, and its place in its source.
 
     `place` runs from 0 to 1 over the source; it counts only where the source is an abstract's
-    length (`short_source`). Sentences of one passage stand together and in order.
+    length (`short_source`). Sentences of one block (a paragraph) stand together and in order.
     """
 
     text: str
-    passage: int
+    block: int
     place: float = 0.0
     short_source: bool = False
 
@@ -77,7 +77,7 @@ class Relevance:
     """Scores of sentences for one query.
 
     `own[i]` is the share of the query's weight that sentence i matches, 0 to 1; `scores[i]` orders
-    (not bounded, 0 without any match in its passage).
+    (not bounded, 0 without any match in its block).
     """
 
     def __init__(self, query: str, sentences: Sequence[Sentence]) -> None:
@@ -118,12 +118,12 @@ class Relevance:
         return shares
 
     def _near(self, index: int) -> float:
-        """The mean match of the sentences before and after within the passage."""
-        passage = self._sentences[index].passage
+        """The mean match of the sentences before and after within the block."""
+        block = self._sentences[index].block
         beside = [
             self.own[other]
             for other in (index - 1, index + 1)
-            if 0 <= other < len(self.own) and self._sentences[other].passage == passage
+            if 0 <= other < len(self.own) and self._sentences[other].block == block
         ]
         return sum(beside) / len(beside) if beside else 0.0
 
@@ -132,10 +132,10 @@ class Relevance:
         if not best:
             return [0.0] * len(self.own)
         parts = self._part_match()
-        matched = {s.passage for s, own in zip(self._sentences, self.own, strict=True) if own}
+        matched = {s.block for s, own in zip(self._sentences, self.own, strict=True) if own}
         scores: list[float] = []
         for index, sentence in enumerate(self._sentences):
-            if sentence.passage not in matched:
+            if sentence.block not in matched:
                 scores.append(0.0)
                 continue
             score = (self.own[index] + NEIGHBOURS * self._near(index)) / best

@@ -22,10 +22,14 @@ WINDOW_CHARS = 30
 
 
 class Piece(Struct, frozen=True):
-    """A sentence on offer: where it is (offsets in its source) and what it is worth."""
+    """A sentence on offer: where it is (offsets in its source) and what it is worth.
+
+    Only pieces of one `block` (a paragraph) grow together to a slice.
+    """
 
     source: int
     passage: int
+    block: int
     start: int
     end: int
     score: float
@@ -68,13 +72,12 @@ class _Selection:
         self._windows: list[Slice] = []
 
     def _beside(self, number: int, step: int) -> list[int] | None:
-        """The slice that ends just before, or begins just after, this piece in its passage."""
+        """The slice that ends just before, or begins just after, this piece in its block."""
         other = number + step
         if not 0 <= other < len(self._pieces) or other not in self._slices:
             return None
         here, there = self._pieces[number], self._pieces[other]
-        same = (here.source, here.passage) == (there.source, there.passage)
-        return self._slices[other] if same else None
+        return self._slices[other] if here.block == there.block else None
 
     def _length(self, first: int, last: int) -> int:
         return self._pieces[last].end - self._pieces[first].start
