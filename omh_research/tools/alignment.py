@@ -17,7 +17,7 @@ from omh_research.tools.figures import Figure, find_figures, index_figures
 from omh_research.tools.identifiers import find_dois
 from omh_research.tools.polarity import polarity_conflict
 from omh_research.tools.proper_names import find_names, index_names
-from omh_research.tools.quotes import locate
+from omh_research.tools.quotes import PreparedText, lead_in, locate
 from omh_research.tools.tokens import content_tokens, detect_language, is_cjk
 
 ALIGNED, UNALIGNED, CROSS_LANGUAGE = "aligned", "unaligned", "cross_language"
@@ -86,7 +86,8 @@ def compare(claim: str, quote: str, context: str = "", lead: str = "") -> Alignm
     if script_of(claim) != script_of(quote):
         return Alignment(CROSS_LANGUAGE, "claim and quote are written in different scripts")
     if _is_within(claim, quote):
-        conflict = polarity_conflict(claim, f"{lead} {claim}") if lead else ""
+        before = lead_in(claim, PreparedText(quote)) or lead
+        conflict = polarity_conflict(claim, f"{before} {claim}") if before else ""
         return Alignment(UNALIGNED if conflict else ALIGNED, conflict, (), 1.0)
     missing = missing_figures(claim, quote)
     if missing:
@@ -101,9 +102,7 @@ def compare(claim: str, quote: str, context: str = "", lead: str = "") -> Alignm
     least = MIN_COVERAGE_CJK if any(map(is_cjk, claim)) else MIN_COVERAGE
     if coverage < least:
         return Alignment(UNALIGNED, "too few of the claim's words in the quote", lacking, coverage)
-    clause = _carrying_clause(quote, wanted)
-    said = f"{lead} {clause}" if lead and quote.startswith(clause) else clause
-    conflict = polarity_conflict(claim, said) or _other_subject(claim, clause, quote + context)
+    conflict = _clause_conflict(claim, quote, lead, quote + context)
     if conflict:
         return Alignment(UNALIGNED, conflict, lacking, coverage)
     return Alignment(ALIGNED, "", lacking, coverage)
@@ -192,6 +191,21 @@ def _other_subject(claim: str, clause: str, known: str) -> str:
     if not said or not held or said[0] in content_tokens(known) or held[0] in content_tokens(claim):
         return ""
     return f"{ours[1]} in place of {theirs[1]}"
+
+
+def _clause_conflict(claim: str, quote: str, lead: str, known: str) -> str:
+    """Compare each clause of the claim with the clause of the quote that carries it."""
+    clauses = [clause for clause in _CLAUSE.split(claim) if clause and clause.strip()]
+    for clause in clauses or [claim]:
+        wanted = dict.fromkeys(content_tokens(clause))
+        if len(clauses) > 1 and len(wanted) < 2:
+            continue
+        carrying = _carrying_clause(quote, wanted)
+        said = f"{lead} {carrying}" if lead and quote.startswith(carrying) else carrying
+        conflict = polarity_conflict(clause, said) or _other_subject(clause, carrying, known)
+        if conflict:
+            return conflict
+    return ""
 
 
 def _carrying_clause(quote: str, wanted: dict[str, None]) -> str:
