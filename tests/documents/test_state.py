@@ -72,7 +72,6 @@ STATES = st.builds(
     cancel_requested=st.booleans(),
     cancel_reason=TEXT,
     failures=st.dictionaries(TEXT, st.integers(0, 5), max_size=3),
-    unproven=st.lists(TEXT, max_size=3).map(tuple),
     blocked_reason=TEXT,
     blocked_phase=st.sampled_from(("", "search", "verify")),
     options=st.dictionaries(TEXT, JSON, max_size=3),
