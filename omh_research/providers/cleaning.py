@@ -23,7 +23,7 @@ _INLINE = re.compile(
 )
 _BLOCK = re.compile(
     r"</?(?:(?:jats|mml):[a-z-]+|p|br|div|title|sec|list|list-item|li|ul|ol|h[1-6]|abstract|"
-    r"inline-formula|tex-math|xref|label)(?:\s[^<>]{0,300})?/?>",
+    r"inline-formula|tex-math|alternatives|inline-graphic|xref|label)(?:\s[^<>]{0,300})?/?>",
     re.IGNORECASE,
 )
 _INVISIBLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\u200b\u2060]")
