@@ -121,9 +121,11 @@ def verify(
     }
 
 
-def references(payload: dict[str, Any], rows: Iterable[EvidenceRow] = ()) -> dict[str, Any]:
+def references(
+    payload: dict[str, Any], rows: Iterable[EvidenceRow] = (), *, resume: bool = False
+) -> dict[str, Any]:
     """Return only the numbered reference list of `verify` (T15), and whether to abstain."""
-    result = verify({**payload, "comparison": []} if isinstance(payload, dict) else payload, rows)
+    result = verify(payload, rows, resume=resume)
     return {key: result[key] for key in ("abstain", "abstain_reason", "references")}
 
 

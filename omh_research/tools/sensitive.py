@@ -93,7 +93,7 @@ _RULES_EN = {
     "policy": r"""
         rent controls?|migration|migrants?|refugees?|brexit|taiwan|palestin\w+|israel\w*|ukrain\w+
         independence
-        (?:which|what|political|labou?r|green|republican|democratic|conservative) part(?:y|ies) (?:has|have|is|are|should)
+        (?:which|what|political|labou?r|green|republican|democratic) part(?:y|ies) (?:has|is|should)
         universal healthcare|school vouchers?|affirmative action|reparations|gerrymander\w*
         immigration
         should (?:the )?(?:eu|us|uk|state|country|nation|un|china|india|russia|city|council)
