@@ -31,6 +31,7 @@ Ask = Callable[[str, str, int], "ProviderAnswer"]
 MAX_FAILURES = 3
 TOTAL_REASON = "total limit reached"
 _URL = re.compile(r"https?://\S+")
+_SAID = re.compile(r"^(.{0,60} answered HTTP \d{3})\b.*", re.DOTALL)
 _REASON_CHARS = 240
 
 
@@ -109,8 +110,13 @@ class _Run:
 
 
 def plain_reason(reason: str, provider: str) -> str:
-    """Return a failure's reason without addresses: a bundle names no host of this machine (B11)."""
-    return " ".join(_URL.sub(provider, reason).split())[:_REASON_CHARS]
+    """Return a failure's reason fit for a bundle (B11).
+
+    No address, since it may name a host of this machine, and nothing of what the provider said,
+    since an error page may echo a key.
+    """
+    bare = _SAID.sub(r"\1.", reason)
+    return " ".join(_URL.sub(provider, bare).split())[:_REASON_CHARS]
 
 
 def recall(
