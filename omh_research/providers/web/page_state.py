@@ -57,8 +57,8 @@ _NEEDS_SCRIPT = re.compile(
     r"(?:required|disabled|aktivieren)|you need to enable javascript|activ[ae]r? javascript",
     re.IGNORECASE,
 )
-_PASSWORD = re.compile(r"<input[^>]{0,300}\btype\s*=\s*[\"']?password", re.IGNORECASE)
-_HEADING = re.compile(r"<h1\b[^>]{0,300}>([^<]{1,200})", re.IGNORECASE)
+_PASSWORD = re.compile(r"<input\b[^<>]{0,300}\btype\s*=\s*[\"']?password", re.IGNORECASE)
+_HEADING = re.compile(r"<h1\b[^<>]{0,300}>([^<]{1,200})", re.IGNORECASE)
 
 
 class Verdict(NamedTuple):
