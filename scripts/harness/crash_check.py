@@ -18,14 +18,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import scenario  # noqa: E402
+import scenario
 
-from omh_research.documents import frontmatter  # noqa: E402
-from omh_research.documents.event import parse_log  # noqa: E402
-from omh_research.documents.plan_file import parse_plan  # noqa: E402
-from omh_research.documents.state import parse_state  # noqa: E402
-from omh_research.sentinel import read_status  # noqa: E402
-from tests.runs import cli  # noqa: E402
+from omh_research.documents import frontmatter
+from omh_research.documents.event import parse_log
+from omh_research.documents.plan_file import parse_plan
+from omh_research.documents.state import parse_state
+from omh_research.sentinel import read_status
+from tests.runs import cli
 
 SESSION = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")

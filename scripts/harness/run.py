@@ -23,14 +23,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import scenario  # noqa: E402
+import scenario
 
 HERE = Path(__file__).resolve().parent
 PY = shlex.quote(sys.executable)
 ONE = f"{PY} {shlex.quote(str(HERE / 'scenario.py'))}"
 CHECK = HERE / "crash_check.py"
 COUNTS = re.compile(r"^(?:states|sessions|storms|nested|.*violations?).*$", re.M)
-RUN = f"{PY} -m omh_research run {shlex.quote(scenario.TOPIC)} --delegate scripted --if-confirmed view"
+RUN = (
+    f"{PY} -m omh_research run {shlex.quote(scenario.TOPIC)} --delegate scripted "
+    "--if-confirmed view"
+)
 DURABLE = "write,fsync,rename,renameat,renameat2,mkdir,unlink,unlinkat,rmdir"
 
 
