@@ -102,7 +102,7 @@ def _fold(text: str, present: set[str]) -> str:
     """
     if present & _SPECIAL:
         text = _NUMBER_FORM.sub(_split_number, _BROKEN_WORD.sub("", text))
-    folds = []
+    folds: list[tuple[str, str]] = []
     for char in present:
         form = _fold_char(char)
         if form is None or len(folds) > _MAX_SINGLE_FOLDS:
@@ -170,6 +170,7 @@ _EMPHASIS = re.compile(r"[*_`]{1,3}|~~")
 _LINE_MARK = re.compile(r"(?:\n|\A)[ \t]{0,12}(?:#{1,6} |> ?|[-*+] )")
 _NOTE_MARK = re.compile(r"(?:\[\d{1,3}\]){1,9}")
 _RAISED_MARK = re.compile(f"[{_RAISED}]{{1,3}}")
+_HIDDEN = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _NOTE_AFTER = frozenset(".,;:!?)\"'\u2019\u201d\u3002\uff0c")
 _INCH = re.compile(r'(\d)"')
 _WORD_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
@@ -189,6 +190,8 @@ def _blank_emphasis(match: re.Match[str]) -> str:
     """Blank a delimiter at the edge of a word; between two words or two spaces it is text."""
     text, start, end = match.string, match.start(), match.end()
     before, after = text[start - 1 : start], text[end : end + 1]
+    if before in _HIDDEN or after in _HIDDEN:
+        return match[0]
     opens = not before.isalnum() and not after.isspace() and after != ""
     closes = not after.isalnum() and not before.isspace() and before != ""
     return _BLANK * (end - start) if opens or closes else match[0]

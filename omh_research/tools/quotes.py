@@ -54,6 +54,7 @@ _CLAUSE_END = re.compile(r"[.!?;:,()\u3002\uff01\uff1f\uff1b\uff0c\uff1a]| - ")
 _BLOCK = 1_024
 _LEAD_CHARS = 160
 _EDGE = " \t\"'.,;:!?\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f"
+_MARKS = ("'", '"')
 _HYPHENS = ("-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2212")
 _PARAGRAPH = re.compile(r"\n[ \t\r]{0,80}\n")
 _ELLIPSIS = re.compile(r" ?[\[(]?\.(?: ?\.){2,}[\])]? ?")
@@ -69,13 +70,14 @@ class PreparedText:
     (`normal_form.comparable`); offsets returned by `locate` are those of `original`.
     """
 
-    __slots__ = ("_blocks", "_broken", "_joined", "_words", "form", "original")
+    __slots__ = ("_blocks", "_broken", "_flat", "_joined", "_words", "form", "original")
 
     def __init__(self, text: str) -> None:
         self.original = text
         self.form = comparable(text)
         self._broken: bool | None = None
         self._joined: str | None = None
+        self._flat: str | None = None
         self._words: frozenset[bytes] | None = None
         self._blocks: list[int] | None = None
 
@@ -97,6 +99,13 @@ class PreparedText:
         if self._joined is None:
             self._joined = comparable(self.original, join_hyphens=True)
         return self._joined
+
+    @property
+    def flat(self) -> str:
+        """The form in which a line end after a hyphen is but a space; made once."""
+        if self._flat is None:
+            self._flat = comparable(_flatten(self.original))
+        return self._flat
 
     @property
     def words(self) -> frozenset[bytes]:
@@ -142,8 +151,10 @@ class PreparedQuote:
     def __init__(self, quote: str) -> None:
         self.original = quote
         self.norm = normalise(quote)
+        if self.norm[:1] in _MARKS and self.norm[-1:] in _MARKS:
+            self.norm = self.norm.strip("'\"")  # the marks are the citing text's, not the source's
         self.form = comparable(quote, norm=self.norm)
-        self.core = self.form.strip(_EDGE)
+        self.core = self.form.strip(_EDGE + "\u2033")
 
 
 def match(quote: str | PreparedQuote, text: str | PreparedText) -> str:
@@ -213,10 +224,22 @@ def _search(quote: PreparedQuote, source: PreparedText, start: int) -> tuple[int
         return *found, hay.text
     if not (("-" in form and source.is_broken) or has_line_hyphen(quote.original)):
         return None
-    hay = _Hay(source, source.joined)
-    form = comparable(quote.original, join_hyphens=True)
-    found = _find(form.strip(_EDGE), hay) or _find_parts(form, hay)
-    return (*found, hay.text) if found else None
+    flat = _flatten(quote.original)
+    for text, form in (
+        (source.joined, comparable(quote.original, join_hyphens=True)),
+        (source.flat, comparable(flat)),
+        (source.form, comparable(flat)),
+    ):
+        hay = _Hay(source, text)
+        found = _find(form.strip(_EDGE), hay) or _find_parts(form, hay)
+        if found:
+            return *found, text
+    return None
+
+
+def _flatten(text: str) -> str:
+    """Return `text` on one line, at its own length."""
+    return text.replace("\n", " ").replace("\r", " ")
 
 
 def filter_words(form: str) -> list[bytes]:
