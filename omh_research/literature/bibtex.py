@@ -14,7 +14,7 @@ from omh_research.literature.reference_fields import citation_keys, kind_of
 
 _ESCAPES = str.maketrans({
     "\\": r"\textbackslash{}", "{": r"\lbrace{}", "}": r"\rbrace{}", "&": r"\&", "%": r"\%",
-    "$": r"\$", "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "$": r"\$", "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\string^",
 })  # fmt: skip
 # Addresses and identifiers are read as they stand; only what would break the entry is encoded.
 _VERBATIM = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C"})

@@ -63,7 +63,9 @@ def test_b10_the_same_responses_give_the_same_bytes_but_for_id_and_times(runs: R
         if provider == "openalex":
             return openalex_body([work(i) for i in range(3)] + [None, 7])
         if provider == "semantic_scholar":
-            return ok({"total": 2, "data": [paper(1), paper(2, externalIds={"DOI": "10.1000/work.1"})]})
+            return ok(
+                {"total": 2, "data": [paper(1), paper(2, externalIds={"DOI": "10.1000/work.1"})]}
+            )
         return refuse(500)
 
     folders = [runs.run(script)[1] for _ in range(2)]
@@ -124,7 +126,10 @@ def test_b6_null_and_odd_entries_are_counted_and_the_good_ones_used(runs: Runs) 
     assert any(w.startswith("invalid_records") for w in manifest.warnings)
     assert check_bundle(str(folder)).is_usable
     # B14: bad entries do not count towards the target, so the others were asked too.
-    assert {a.provider for a in manifest.attempts if a.status == "empty"} == {"semantic_scholar", "crossref"}
+    assert {a.provider for a in manifest.attempts if a.status == "empty"} == {
+        "semantic_scholar",
+        "crossref",
+    }
 
 
 def test_b6_nothing_usable_is_failed_and_leaves_its_manifest(runs: Runs) -> None:
@@ -225,7 +230,13 @@ def test_b7_hits_of_one_work_become_one_paper_with_all_its_sources(runs: Runs) -
     assert len(only["sources"]) == 15 and len(only["query_matches"]) == 10
     assert only["abstract"] and only["semantic_scholar_id"]
     edges = json.loads((folder / ARTIFACTS["dedupe_map"]).read_text("utf-8"))
-    assert edges["clusters"][0]["ground"] in ("published version over preprint", "has an abstract", "names more authors", "found earlier", "same content")
+    assert edges["clusters"][0]["ground"] in (
+        "published version over preprint",
+        "has an abstract",
+        "names more authors",
+        "found earlier",
+        "same content",
+    )
     assert {"doi", "preprint_of"} <= {edge["rule"] for edge in edges["edges"]}
     rows = lines_of(folder, "provenance")
     assert [row["line"] for row in rows] == list(range(1, 16))
@@ -251,7 +262,9 @@ def test_two_works_that_share_a_doi_keep_different_record_ids(runs: Runs) -> Non
 @pytest.mark.parametrize("count", [0, 4, 26])
 def test_b1_too_few_or_too_many_queries_fail_closed(runs: Runs, count: int) -> None:
     with pytest.raises(QueriesError, match=f"{count} usable queries"):
-        runs.run(full, queries={"queries": [f"q {i}" for i in range(count)] + ["  ", {"query": ""}]})
+        runs.run(
+            full, queries={"queries": [f"q {i}" for i in range(count)] + ["  ", {"query": ""}]}
+        )
     folder = runs.folder / "bundle-1"
     manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
     assert (manifest["status"], manifest["failure_code"]) == ("failed", "invalid_queries")
@@ -289,7 +302,15 @@ def test_b15_all_faults_are_named_in_one_message(runs: Runs) -> None:
     with pytest.raises(UsageError) as caught:
         runs.run(full, topic=" ", output_dir="", provider_order=("arxiv",), max_total=0,
                  filters=FilterSet(2020, 2010), preprint_profile="x", queries=["one"])  # fmt: skip
-    for word in ("--topic", "--output-dir", "arxiv", "--max-total", "--min-year", "--preprint-profile", "usable queries"):
+    for word in (
+        "--topic",
+        "--output-dir",
+        "arxiv",
+        "--max-total",
+        "--min-year",
+        "--preprint-profile",
+        "usable queries",
+    ):
         assert word in str(caught.value), word
 
 
@@ -305,7 +326,12 @@ def test_b10_an_output_outside_the_scope_root_is_refused(runs: Runs, tmp_path: P
     (scope / "door").symlink_to(tmp_path)
     for target in (tmp_path / "out", scope / ".." / "out", scope / "door" / "out"):
         with pytest.raises(UsageError, match="outside the scope root"):
-            runs.run(full, scope_root=str(scope), query_file=str(scope / "queries.json"), output_dir=str(target))
+            runs.run(
+                full,
+                scope_root=str(scope),
+                query_file=str(scope / "queries.json"),
+                output_dir=str(target),
+            )
         assert not (tmp_path / "out").exists()
     inside = scope / "deep" / "out"
     manifest, _ = runs.run(full, scope_root=str(scope), query_file=str(scope / "queries.json"),
@@ -351,7 +377,13 @@ def test_b11_no_key_user_or_host_in_any_file(runs: Runs, monkeypatch: pytest.Mon
 
 
 def test_issue_4_queries_reach_each_provider_in_its_own_syntax(runs: Runs) -> None:
-    queries = ["深度学习 医院", "Münchner Spitäler", "copper (Cu) [alloy]: trial", "zinc AND NOT \"old\"", "a-b c"]
+    queries = [
+        "深度学习 医院",
+        "Münchner Spitäler",
+        "copper (Cu) [alloy]: trial",
+        'zinc AND NOT "old"',
+        "a-b c",
+    ]
 
     def script(provider: str, query: str) -> Answer:
         if provider == "openalex":
@@ -362,7 +394,10 @@ def test_issue_4_queries_reach_each_provider_in_its_own_syntax(runs: Runs) -> No
 
     runs.run(script, queries=queries)
     assert runs.server is not None
-    asked = {p: [q for name, q in runs.server.asked if name == p] for p in ("openalex", "semantic_scholar", "crossref")}
+    asked = {
+        p: [q for name, q in runs.server.asked if name == p]
+        for p in ("openalex", "semantic_scholar", "crossref")
+    }
     assert asked["openalex"][0] == asked["crossref"][0] == "深度学习 医院"
     assert asked["openalex"][2] == "copper Cu alloy trial"
     assert asked["openalex"][3] == "zinc and not old"

@@ -28,7 +28,11 @@ DEDUPED = ARTIFACTS["candidates_deduped"]
 
 def script(provider: str, query: str) -> Answer:
     start = 3 * QUERIES.index(query)
-    return openalex_body([work(start + i) for i in range(4)]) if provider == "openalex" else refuse(404)
+    return (
+        openalex_body([work(start + i) for i in range(4)])
+        if provider == "openalex"
+        else refuse(404)
+    )
 
 
 @pytest.fixture
@@ -114,7 +118,16 @@ def test_b8_a_fifo_in_place_of_a_file_does_not_hang(bundle: Path, name: str) -> 
 
 
 @pytest.mark.parametrize(
-    "path", ["../outside.jsonl", "/etc/passwd", "a/b.jsonl", "", ".", "candidates_raw.jsonl", "x\x00.jsonl"]
+    "path",
+    [
+        "../outside.jsonl",
+        "/etc/passwd",
+        "a/b.jsonl",
+        "",
+        ".",
+        "candidates_raw.jsonl",
+        "x\x00.jsonl",
+    ],
 )
 def test_b8_a_path_out_of_the_bundle_is_refused(bundle: Path, path: str) -> None:
     def change(raw: dict[str, Any]) -> None:
@@ -151,7 +164,9 @@ def test_b8_a_wrong_count_is_found(bundle: Path, key: str) -> None:
         lambda raw: raw["query_plan"].update(accepted_count=9),
     ],
 )
-def test_b8_a_forged_manifest_is_refused(bundle: Path, change: Callable[[dict[str, Any]], None]) -> None:
+def test_b8_a_forged_manifest_is_refused(
+    bundle: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
     resealed(bundle, change)
     assert not check_bundle(str(bundle)).is_usable
 
@@ -179,7 +194,9 @@ def test_b8_every_line_must_have_the_schema(bundle: Path, field: str, value: obj
     assert problems and f"{DEDUPED} line 4" in problems[0]
 
 
-@pytest.mark.parametrize("field", ["title", "authors", "identifiers", "sources", "abstract", "schema_version"])
+@pytest.mark.parametrize(
+    "field", ["title", "authors", "identifiers", "sources", "abstract", "schema_version"]
+)
 def test_b8_a_missing_field_is_found(bundle: Path, field: str) -> None:
     rows = deduped_rows(bundle)
     del rows[0][field]
@@ -214,7 +231,9 @@ def test_b8_a_truncated_last_line_is_found(bundle: Path, name: str) -> None:
     assert "cut off" in check_bundle(str(bundle)).problems[0]
 
 
-@pytest.mark.parametrize("data", [b"", b"[]\n", b"{}", b'{"a": NaN}\n', b'{"a":1,"a":2}\n', b'{"b":1}\n'])
+@pytest.mark.parametrize(
+    "data", [b"", b"[]\n", b"{}", b'{"a": NaN}\n', b'{"a":1,"a":2}\n', b'{"b":1}\n']
+)
 @pytest.mark.parametrize("key", ["dedupe_map", "search_log"])
 def test_b8_the_two_documents_are_checked_too(bundle: Path, key: str, data: bytes) -> None:
     with_artifact(bundle, ARTIFACTS[key], data)
