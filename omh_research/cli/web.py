@@ -78,6 +78,7 @@ def _result_lines(result: dict[str, Any]) -> str:
 @click.option("--timeout", type=click.FloatRange(1, 60), default=30.0, show_default=True,
               help="Seconds the page may take in all.")  # fmt: skip
 @click.option("--ignore-robots", is_flag=True, help="Read even what robots.txt does not allow.")
+@click.option("--links", is_flag=True, help="Keep link targets in the text.")
 @click.option("--jina", is_flag=True, help="Let Jina Reader try once when our own reading fails.")
 @ROOT
 @OUT
@@ -86,6 +87,7 @@ def read(
     url: str,
     timeout: float,
     ignore_robots: bool,
+    links: bool,
     jina: bool,
     root: str | None,
     out: str | None,
@@ -101,7 +103,7 @@ def read(
     environ = web_environ(settings.contact)
     transport = Transport(environ=environ)
     second = open_jina(transport, environ, Path(settings.root)) if jina else None
-    rules = ReadingRules(timeout, not ignore_robots)
+    rules = ReadingRules(timeout, not ignore_robots, links)
     page, status, _ = WebReader(transport, rules=rules, second=second).examine(url)
     answer = {
         "url": page.url, "final_url": page.final_url, "status": status, "title": page.title,

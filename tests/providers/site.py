@@ -42,6 +42,7 @@ class Site:
         self.answer = answer
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
+        self._server.handle_error = lambda *_: None  # type: ignore[method-assign]
         self.authority = f"127.0.0.1:{self._server.server_port}"
         self.base = f"http://{self.authority}"
 

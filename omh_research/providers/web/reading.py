@@ -42,10 +42,15 @@ _WORTH_A_SECOND = ("bot_wall", "error", "timeout", "empty")
 
 
 class ReadingRules(Struct, frozen=True):
-    """How pages are read. `timeout_s` is the whole time a page may take, at most 60."""
+    """How pages are read.
+
+    `timeout_s` is the whole time a page may take, at most 60. `links` keeps link targets in the
+    text (they would stand in the way of quotes, so not by default).
+    """
 
     timeout_s: float = DEFAULT_TIMEOUT_S
     obey_robots: bool = True
+    links: bool = False
 
 
 DEFAULT_RULES = ReadingRules()
@@ -120,14 +125,14 @@ class WebReader:
         except TransportError as error:
             state = "refused" if error.state == "offline" else error.state
             return Reading(Page(url, url, state, detail=str(error)))
-        return read_response(response, url)
+        return read_response(response, url, links=self._rules.links)
 
 
-def read_response(response: Response, url: str) -> Reading:
+def read_response(response: Response, url: str, *, links: bool = False) -> Reading:
     """Return the page in a response, and where a mere refresh page sends us."""
     final, kind = response.final_url, _kind(response)
     if kind in ("html", "text") or response.status >= 300:
-        page, refresh = _read_markup(response, url, kind)
+        page, refresh = _read_markup(response, url, kind, links)
         return Reading(page, response.status, refresh)
     if kind == "pdf":
         from omh_research.corpus.pdf_reading import read_pdf
@@ -194,9 +199,10 @@ def _plain_utf8(body: bytes) -> str:
         return ""
 
 
-def _read_markup(response: Response, url: str, kind: str) -> tuple[Page, str]:
+def _read_markup(response: Response, url: str, kind: str, links: bool) -> tuple[Page, str]:
     """Return a page of HTML or plain text (or the state its HTTP status settles)."""
     from omh_research.corpus.encoding import Decoded, decode
+    from omh_research.providers.web.main_text import extract_main_text
 
     final = response.final_url
     text = _plain_utf8(response.body)
@@ -212,15 +218,17 @@ def _read_markup(response: Response, url: str, kind: str) -> tuple[Page, str]:
         text = markup.strip()
         head = read_head("", final)
         return Page(url, final, state, text=text, identifiers=head.identifiers), ""
-    return _read_html(markup, response.headers, url, final)
+    text = extract_main_text(markup, final, links=links)
+    return _read_html(markup, text, response.headers, (url, final))
 
 
-def _read_html(markup: str, headers: Mapping[str, str], url: str, final: str) -> tuple[Page, str]:
-    from omh_research.providers.web.main_text import extract_main_text
-
+def _read_html(
+    markup: str, text: str, headers: Mapping[str, str], urls: tuple[str, str]
+) -> tuple[Page, str]:
+    """Return the page whose main text is `text`; `urls` are the one asked for and the final one."""
+    url, final = urls
     head = read_head(markup, final)
-    text = extract_main_text(markup, final)
-    verdict = state_of_page(markup, head.title, text, (url, final))
+    verdict = state_of_page(markup, head.title, text, urls)
     if head.refresh and verdict.state in ("ok", "empty") and len(text) < 300:
         return Page(url, final, "empty", head.title), urljoin(final, head.refresh)
     kept = text if verdict.state == "ok" else ""
