@@ -17,7 +17,8 @@ from functools import lru_cache
 
 # Characters of scripts written without spaces (Han, kana, CJK punctuation).
 CJK = "\u3000-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_CJK_SPACE = re.compile(f" (?:(?=[{CJK}])|(?<=[{CJK}] ))")
+_SIGN = "[-,.;:!?()'\"]"
+_CJK_SPACE = re.compile(f" (?:(?={_SIGN}?[{CJK}])|(?<=[{CJK}] )|(?<=[{CJK}]{_SIGN} ))")
 
 # Invisible: formatting characters, variation selectors, soft hyphen, the two code points PDF
 # readers emit for a hyphen at a line break (U+FFFE, U+0002), trade marks, Arabic tatweel.
