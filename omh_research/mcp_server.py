@@ -29,10 +29,17 @@ from omh_research.errors import OmhError, PrerequisiteError, UsageError
 from omh_research.mcp_tools import TOOLS, Scratch, Tool
 
 try:
+    from pydantic import BaseModel
+
+    # The SDK defines 550 models, of which a session uses a few: their validators are built on
+    # first use instead of all at once, which is an eighth of the start-up (spec Q13).
+    BaseModel.model_config["defer_build"] = True
     import mcp_types as types
     from mcp.server.lowlevel import Server
     from mcp.server.stdio import stdio_server
     from mcp.shared.exceptions import MCPError
+
+    del BaseModel.model_config["defer_build"]
 except ImportError as missing:
     raise PrerequisiteError(
         f"The MCP server needs the package {missing.name!r}.",

@@ -129,6 +129,32 @@ def test_results_are_the_objects_that_the_commands_print(tmp_path: Path) -> None
     with_client(tmp_path, session)
 
 
+def test_evidence_tools_give_what_the_commands_give(tmp_path: Path) -> None:
+    source = {"id": "s", "url": "https://a.example/", "title": "T", "text": "It is 1,233 km long."}
+    cited = {"source": "s", "quote": "It is 1,233 km long."}
+    claims = [{"text": "It is 1,233 km long.", "citations": [cited]}]
+
+    async def session(client: Any) -> None:
+        planned = await call(
+            client, "evidence_caps", op="plan", payload={"subquestions": ["a b c", "d e f"]}
+        )
+        assert planned["ok"] and len(planned["data"]["subquestions"]) == 2
+        payload = {"query": "how long", "sources": [source]}
+        kept = await call(client, "evidence_compress", payload=payload)
+        assert kept["data"]["kept"][0]["chunk"] == source["text"]
+        checked = await call(
+            client, "evidence_citations", payload={"sources": [source], "claims": claims}
+        )
+        assert checked["data"]["summary"]["verified"] == 1
+        wrong = await client.call_tool(
+            "evidence_caps",
+            {"op": "plan", "payload": {"subquestions": ["a"], "caps": {"max_moons": 1}}},
+        )
+        assert wrong.is_error and wrong.structured_content["ok"] is False
+
+    with_client(tmp_path, session)
+
+
 def test_a_run_is_cancelled_while_another_call_waits_for_it(tmp_path: Path) -> None:
     async def session(client: Any) -> None:
         slug = (await call(client, "research_start", topic="Z", subtopics=SUBTOPICS))["slug"]
