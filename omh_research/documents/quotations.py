@@ -30,10 +30,13 @@ def find_quotations(line: str) -> tuple[tuple[str, ...], ...]:
     no quotations.
     """
     alternatives: list[tuple[str, ...]] = []
+    spans = quotation_spans(line)
     match = _LINE.fullmatch(line[:20_000])
     if match and not _CITATION.search(match["body"]):
         alternatives.append((match["body"][1:-1].strip(),))
-    pairs = tuple(text for s, e in quotation_spans(line) if (text := line[s + 1 : e - 1].strip()))
+        if not spans or (spans[0][0], spans[-1][1]) != match.span("body"):
+            return tuple(alternatives)  # a mark inside, such as an inch sign, would hide the rest
+    pairs = tuple(text for start, end in spans if (text := line[start + 1 : end - 1].strip()))
     if pairs and pairs not in alternatives:
         alternatives.append(pairs)
     return tuple(alternatives)
@@ -83,11 +86,29 @@ def quotation_spans(line: str) -> list[tuple[int, int]]:
 def _straight_end(line: str, at: int) -> int:
     """Return where the straight quotation that opens at `at` ends, or -1.
 
-    An inch mark (5") opens nothing.
+    A mark behind a space and before a word opens a quotation inside; any other one closes. An
+    inch mark (5") opens nothing.
     """
-    if at and (line[at - 1].isdigit() or line[at - 1].isalpha()):
+    if not _opens(line, at):
         return -1
-    return line.find('"', at + 1)
+    depth = 0
+    for i in range(at + 1, min(len(line), at + MAX_QUOTATION_CHARS)):
+        if line[i] != '"':
+            continue
+        if _opens(line, i):
+            depth += 1
+        elif depth:
+            depth -= 1
+        else:
+            return i
+    return line.find('"', at + 1) if depth else -1
+
+
+def _opens(line: str, at: int) -> bool:
+    before, after = line[at - 1 : at] if at else "", line[at + 1 : at + 2]
+    if before and (before.isalnum() or before in ".,;:!?%)]}"):
+        return False
+    return bool(after) and (not after.isspace() or not before)
 
 
 def _curly_end(line: str, at: int) -> int:

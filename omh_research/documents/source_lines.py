@@ -36,7 +36,10 @@ _NUMBER = re.compile(
 _LINK = re.compile(
     r"\[(?P<title>[^\[\]\n]{1,400})\]\(\s*<?(?P<url>[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)>?\s*(?:\"[^\"\n]{0,200}\"\s*)?\)"
 )
-_URL = re.compile(r"https?://[^\s<>\"'“”‘’`|\\^{}、。，；「」『』《》【】（）]+", re.IGNORECASE)
+# A web address, or the name of a document in a corpus (`corpus:LABEL/path`).
+_URL = re.compile(
+    r"(?:https?://|\bcorpus:)[^\s<>\"'“”‘’`|\\^{}、。，；「」『』《》【】（）]+", re.IGNORECASE
+)
 _ANY_LINK = re.compile(f"{_LINK.pattern}|(?P<bare>{_URL.pattern})", re.IGNORECASE)
 _TITLE_LINE = re.compile(
     r"\W{0,8}(?:title|标题|題名|titel|titre|título)\W{0,4}[:：]\W{0,3}(.{1,300})", re.I

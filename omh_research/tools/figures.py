@@ -35,12 +35,14 @@ _AFTER = re.compile(
     rf"|[^\W\d_]+(?:[²³]|/[^\W\d_]+)?)"
 )
 _BEFORE = re.compile(
-    r"(?P<word>US\$|A\$|C\$|HK\$|NT\$|[$€£¥₹₩]|(?<![A-Za-z])[A-Z]{3}|[<>≤≥±~≈])[ \u00a0\u202f]?$"
+    r"(?P<word>US\$|A\$|C\$|HK\$|NT\$|[$€£¥₹₩]|(?<![A-Za-z])[A-Z]{3}|[<>≤≥±~≈])[ \u00a0\u202f]?\Z"
 )
 _CONNECTOR = re.compile(
     r"\s*(?:-|–|—|−|to|and|or|und|bis|oder|et|ou|à|a|y|o|至|到|~|～|和|或|,|、|/)\s*$",
     re.IGNORECASE,
 )
+_NAME_BEFORE = re.compile(r"[A-Za-z0-9_/‐‑-]+\Z")
+_ASCII_LETTER = re.compile(r"[A-Za-z_]")
 _VERSION = re.compile(r"\d{1,6}(?:\.\d{1,6}){2,6}(?![\d])|\d{1,2}:\d\d(?::\d\d)?(?!\d)")
 _POINTS = re.compile(
     rf"[{_SPACES}-]?(?:percentage[ -]points?|pp\b|个?百分点|個?百分點|prozentpunkt(?:en?)?"
@@ -168,7 +170,8 @@ def _step(word: str, attached: bool, before: str, unit: str) -> tuple[int, Decim
     head, _, per = word.partition("/")
     if per and word.casefold() not in UNITS_AFTER:
         name = _unit_name(head)
-        return (len(word), Decimal(1), f"{name}/{per.casefold()}") if name else None
+        rate = f"{name}/{_unit_name(per) or per.casefold()}"
+        return (len(word), Decimal(1), rate) if name else None
     name = _unit_name(word)
     return (len(word), Decimal(1), name) if name else None
 
@@ -197,19 +200,14 @@ def _step_unspaced(word: str) -> tuple[int, Decimal, str] | None:
 
 
 def _is_in_name(text: str, start: int) -> bool:
-    """Return whether the digits at `start` belong to a name like COVID-19 or B12."""
-    before = text[max(0, start - 2) : start]
-    if not before:
+    """Return whether the digits at `start` belong to a name like COVID-19, B12 or OCT3/4."""
+    before = _NAME_BEFORE.search(text, max(0, start - 24), start)
+    if not before or not _ASCII_LETTER.search(before[0]) or before[0].endswith("US$"):
         return False
-    last = before[-1]
-    if last.isascii() and (last.isalpha() or last == "_"):
-        return before[-3:] not in ("US$",)
-    if last in "-‐‑" and len(before) == 2 and before[0].isascii() and before[0].isalnum():
-        return (
-            not (before[0].islower() and re.match(r"\d{4}(?!\d)", text[start:]))
-            and not before[0].isdigit()
-        )
-    return False
+    word = before[0]
+    if word[-1] in "-‐‑" and word[:-1].islower():  # "mid-2020" is a year
+        return not re.match(r"\d{4}(?!\d)", text[start : start + 5])
+    return not (word[-1] == "/" and word[:-1].islower())
 
 
 def _values(spelling: str, scale: Decimal) -> tuple[str, ...]:

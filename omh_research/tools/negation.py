@@ -25,5 +25,6 @@ _NOT_NEGATION = re.compile(
 
 
 def is_negated(sentence: str) -> bool:
-    """Return whether the sentence holds a word of negation."""
-    return bool(_NEGATION.search(_NOT_NEGATION.sub(" ", sentence.casefold())))
+    """Return whether the negations of the sentence do not cancel out (an odd number of words)."""
+    found = _NEGATION.findall(_NOT_NEGATION.sub(" ", sentence.casefold()))
+    return len(found) % 2 == 1

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from msgspec import Struct
 
 from omh_research.tools.stopwords import stop_words
+from omh_research.tools.units import UNITS_AFTER, UNITS_BEFORE
 
 _LETTERS = "A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
 _WORD = re.compile(
@@ -83,9 +84,11 @@ _SAME = """
     china chinese
     japan japanese
     ai artificial-intelligence
-    dna deoxyribonucleic-acid
+    dna deoxyribonucleic-acid cdna
+    rna mrna ribonucleic-acid
     hiv human-immunodeficiency-virus
 """
+_ROMAN = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _ENDINGS = "s es n an ian ean ese ish i ic ns ans ians y a ia e is"
 
 
@@ -122,10 +125,15 @@ class NameIndex(Struct, frozen=True):
         pressed = re.sub(r"[\W_]", "", word)
         if pressed in self.compact or pressed in self.words:
             return True
+        spaced = re.sub(r"[^\w]+", " ", word).strip()
+        if " " in spaced and f" {spaced} " in self.joined:
+            return True
         if re.search(r"[-‐‑&.]", word) and not any(char.isdigit() for char in word):
             parts = [part for part in re.split(r"[-‐‑&.]", word) if part]
             if len(parts) > 1 and all(len(p) > 1 and self._holds(p) for p in parts):
                 return True
+        if word in _ROMAN and str(_ROMAN.index(word)) in self.words:
+            return True
         if any(self._has_phrase(other) for other in _aliases().get(word, ())):
             return True
         return any(form in self.words for form in _other_forms(word))
@@ -156,7 +164,7 @@ def find_names(
         if run and (first or gap.strip(" .")):
             found += _named(run)
             run = []
-        word = _POSSESSIVE.sub("", token[0])
+        word = _name_part(_POSSESSIVE.sub("", token[0]))
         if _is_name(word, first, language, titled) or (
             first and _opens_name(tokens, at, sentence, word, known, language, titled)
         ):
@@ -186,6 +194,7 @@ def index_names(texts: Iterable[str]) -> NameIndex:
             if any(char.isdigit() for char in folded) or any(char.isdigit() for char in before):
                 compact.add(folded)
                 compact.add(before + folded)
+                words.add(folded.rstrip("0123456789"))  # BRCA1 is also BRCA
             before = folded
             if word[0].isupper():
                 run = (run + folded[0])[-8:]
@@ -213,6 +222,8 @@ def names_inside(texts: Iterable[str]) -> frozenset[str]:
 
 def _is_name(word: str, first: bool, language: str, titled: bool) -> bool:
     """Return whether a word is a name wherever it stands."""
+    if word in UNITS_BEFORE or (word in UNITS_AFTER and word != word.casefold()):
+        return False
     upper = sum(char.isupper() for char in word)
     if any(char.isdigit() for char in word):
         return upper > 0 and word[0].isalpha()
@@ -252,6 +263,13 @@ def _opens_name(
     )
 
 
+def _name_part(word: str) -> str:
+    """Return a compound without its ordinary words: "RecQ" of "RecQ-class"."""
+    parts = re.split("[-‐‑]", word)
+    named = [part for part in parts if any(c.isupper() or c.isdigit() for c in part)]
+    return named[0] if len(parts) > 1 and len(named) == 1 and len(named[0]) > 1 else word
+
+
 def _next_is_capital(tokens: list[re.Match[str]], at: int) -> bool:
     return at + 1 < len(tokens) and tokens[at + 1][0][0].isupper()
 
@@ -262,6 +280,7 @@ def _named(run: list[str]) -> list[Name]:
     return [Name(" ".join(run), tuple(_fold(word) for word in run))]
 
 
+@lru_cache(maxsize=16_384)
 def _fold(word: str) -> str:
     folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", word).casefold())
     return "".join(char for char in folded if not unicodedata.combining(char)).strip(".'’-")

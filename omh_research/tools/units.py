@@ -66,7 +66,7 @@ ns: ns nanosecond nanoseconds
 s: s sec secs second seconds sekunde sekunden seconde secondes segundos secondi 秒 секунд
 min: min mins minute minutes minuten minutos minuti 分钟 分鐘 минут
 h: h hr hrs hour hours stunde stunden heure heures hora horas ore 小时 小時 時間 часов часа
-day: day days tag tage tagen jour jours día días dia dias giorni giorno 天 日 дней дня
+day: day days d tag tage tagen jour jours día días dia dias giorni giorno 天 日 дней дня
 week: week weeks wk wks woche wochen semaine semaines semana semanas settimane 周 週 星期 недель
 month: month months monat monate monaten mois mes meses mese mesi 个月 個月 月 месяцев
 month: месяца
@@ -192,8 +192,10 @@ UNITS_BEFORE = {
 
 
 def are_compatible(one: str, other: str) -> bool:
-    """Return whether two unit names may mean the same unit."""
-    return one == other or frozenset({one, other}) in _COMPATIBLE
+    """Return whether two unit names may mean the same unit ("mg" may stand for "mg/day")."""
+    if one == other or frozenset({one, other}) in _COMPATIBLE:
+        return True
+    return ("/" in one) != ("/" in other) and one.partition("/")[0] == other.partition("/")[0]
 
 
 def read_number_words(text: str) -> Iterator[str]:

@@ -159,6 +159,18 @@ class EvidenceCheck:
             what = {"figure": "number or unit", "date": "date", "name": "name"}[rule]
             message = f"{named}: this {what} does not stand in {cited}.{self._advice(statement)}"
             self._fail(f"{rule}_not_in_source", statement, message)
+        if not cross and missing.is_empty:
+            far = [
+                f.text
+                for f in facts.figures
+                if not any(s.figures.supports(f) and s.holds_near(f, part.text) for s in held)
+            ]
+            if far:
+                message = (
+                    f"{', '.join(far)}: in {cited} this number stands in another context only."
+                    f"{self._advice(statement)}"
+                )
+                self._fail("figure_out_of_context", statement, message)
         if not cross and missing.is_empty and any(s.reverses(part.text) for s in held):
             near = all(s.reverses(part.text) or not s.repeats(part.text) for s in held)
             if near:

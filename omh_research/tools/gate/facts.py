@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from math import log
 
 from msgspec import Struct
 
@@ -32,7 +33,8 @@ _STRUCTURE_WORD = re.compile(
     r"\b(?:step|phase|option|item|point|finding|takeaway|question|subtopic|section|table|figure|fig\.|part)\s+\d{1,2}\b",
     re.IGNORECASE,
 )
-_MIN_TOKENS = 5
+_ACRONYM = re.compile(r"\(([A-Z][A-Za-z0-9]{1,7})\)")
+_MIN_TOKENS = 4
 _MAX_SENTENCES = 20_000
 
 
@@ -58,18 +60,33 @@ class Facts(Struct, frozen=True):
 
 def find_facts(text: str, language: str, known: frozenset[str]) -> Facts:
     """Return the facts a piece of a report states. `known` as in `proper_names.find_names`."""
+    text = _ACRONYM.sub(_drop_spelled_out, text)
     plain = _DOI_OR_ID.sub(" ", _STRUCTURE_WORD.sub(" ", _NOT_PROSE.sub(" ", text)))
     dates = find_dates(plain)
-    undated = _without(plain, dates)
+    undated = _without(plain, [(date.start, date.end) for date in dates])
     figures = find_figures(undated)
-    names = find_names(_without(undated, figures), language=language, known=known)
+    unnumbered = _without(undated, [(figure.start, figure.end) for figure in figures])
+    names = find_names(unnumbered, language=language, known=known)
     return Facts(tuple(figures), tuple(dates), tuple(names))
 
 
-def _without(text: str, found: Sequence[Date] | Sequence[Figure]) -> str:
-    """Return `text` with a `#` in the place of each mention: no figure, no sentence border."""
-    for mention in reversed(found):
-        text = f"{text[: mention.start]} # {text[mention.end :]}"
+def _drop_spelled_out(match: re.Match[str]) -> str:
+    """Drop an acronym in brackets behind the words it stands for."""
+    words = re.findall(r"[^\W\d_]+", match.string[max(0, match.start() - 120) : match.start()])
+    initials = "".join(word[0] for word in words[-8:]).casefold()
+    letters = [char for char in match[1].casefold().rstrip("s") if char.isalpha()]
+    at = 0
+    for char in letters:
+        at = initials.find(char, at) + 1
+        if not at:
+            return match[0]
+    return " "
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return `text` with a `#` in the place of each span: no figure, no sentence border."""
+    for start, end in reversed(spans):
+        text = f"{text[:start]} # {text[end:]}"
     return text
 
 
@@ -129,6 +146,26 @@ class SourceText:
         reduced._labels = self._labels
         return reduced
 
+    def holds_near(self, figure: Figure, statement: str) -> bool:
+        """Return whether the figure stands near words of `statement`, not just anywhere.
+
+        Near is within two sentences that share a fifth of the statement's words, weighed by how
+        rare they are in the source. A statement with fewer than three of the source's words is
+        not judged.
+        """
+        tokens = frozenset(content_tokens(statement, self.language)) & self._weights.keys()
+        if len(tokens) < 3:
+            return True
+        whole = sum(self._weights[token] for token in tokens)
+        places = [at for value in figure.values for at in self._places.get(value, ())]
+        if not places:
+            return True  # written as words, or in a title
+        for at in places:
+            around = frozenset().union(*(s[0] for s in self._sentences[max(0, at - 2) : at + 3]))
+            if sum(self._weights[token] for token in tokens & around) >= 0.2 * whole:
+                return True
+        return False
+
     def reverses(self, statement: str) -> bool:
         """Return whether a sentence of the source says the same with other polarity, none alike."""
         return self._polarity_of(statement) == (True, False)
@@ -139,22 +176,48 @@ class SourceText:
 
     def _polarity_of(self, statement: str) -> tuple[bool, bool]:
         """Return (opposed, alike): which near-verbatim sentences the source has."""
-        tokens = frozenset(content_tokens(statement))
+        tokens = frozenset(content_tokens(statement, self.language))
         if len(tokens) < _MIN_TOKENS:
             return False, False
         negated = is_negated(statement)
         opposed = alike = False
         for other, is_other_negated in self._sentences:
-            if len(tokens & other) >= 0.9 * len(tokens) and len(other) <= 1.6 * len(tokens):
+            if len(tokens & other) >= 0.9 * len(tokens) and len(other) <= 2 * len(tokens):
                 opposed |= negated != is_other_negated
                 alike |= negated == is_other_negated
         return opposed, alike
 
     @cached_property
-    def _sentences(self) -> list[tuple[frozenset[str], bool]]:
+    def _spans(self) -> list[sentences.Span]:
         spans = [span for text in self._held for span in sentences.split(text.text)]
+        return spans[:_MAX_SENTENCES]
+
+    @cached_property
+    def _sentences(self) -> list[tuple[frozenset[str], bool]]:
         return [
-            (frozenset(content_tokens(span.text, self.language)), is_negated(span.text))
-            for span in spans[:_MAX_SENTENCES]
-            if len(span.text) <= 2_000
+            (
+                frozenset(content_tokens(span.text[:2_000], self.language)),
+                is_negated(span.text[:2_000]),
+            )
+            for span in self._spans
         ]
+
+    @cached_property
+    def _weights(self) -> dict[str, float]:
+        """How rare each token is among the source's sentences."""
+        counts: dict[str, int] = {}
+        for tokens, _ in self._sentences:
+            for token in tokens:
+                counts[token] = counts.get(token, 0) + 1
+        total = len(self._sentences)
+        return {token: log(1 + total / count) for token, count in counts.items()}
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """For each value the sentences in which it stands as digits."""
+        places: dict[str, list[int]] = {}
+        for at, span in enumerate(self._spans):
+            for figure in find_figures(span.text) if any(map(str.isdigit, span.text)) else ():
+                for value in figure.values:
+                    places.setdefault(value, []).append(at)
+        return places

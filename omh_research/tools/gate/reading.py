@@ -26,12 +26,17 @@ from omh_research.tools.references import (
 )
 from omh_research.tools.source_list import SourceEntry, read_entries
 
-_URL = re.compile(r"\]\([^()\s]{1,2000}\)|https?://[^\s<>\"”」』）)\]]{1,2000}", re.IGNORECASE)
+_URL = re.compile(
+    r"\]\([^()\s]{1,2000}\)|(?:https?://|\bcorpus:)[^\s<>\"”」』）)\]]{1,2000}", re.IGNORECASE
+)
 _LIST_LEAD = re.compile(r"\s*(?:[-*+•]\s+|\d{1,3}[.)、]\s+|>\s?)+")
 _BLOCK_START = re.compile(r"\s*(?:[-*+•]\s|\d{1,3}[.)、]\s|\||>|#)")
 _WORD = re.compile(r"[^\W_]")
 # Text after the last citation that still makes the citation a suffix: closing marks and labels.
 _TRAILING = re.compile(r"[\W_]*(?:\(?unverified\)?)?[\W_]*", re.IGNORECASE)
+
+
+AMONG_SOURCES = "Text among the sources"
 
 
 class Part(Struct, frozen=True):
@@ -86,19 +91,25 @@ def _without_lists(text: str) -> str:
     for section in sorted(find_source_sections(text), key=lambda section: section.start):
         if section.start < at:
             continue
-        stray = [line for line in text[section.start : section.end].split("\n") if _is_prose(line)]
-        body += text[at : section.start] + "\n" + "\n".join(stray) + "\n"
+        stray = _strays(text[section.start : section.end])
+        heading = f"\n\n## {AMONG_SOURCES}\n\n" if stray else "\n\n"
+        body += text[at : section.start] + heading + "\n".join(stray) + "\n"
         at = section.end
     return body + text[at:]
 
 
-def _is_prose(line: str) -> bool:
-    """Return whether a line of a Sources list is no entry but a sentence of the report."""
-    if len(line.split()) < 8 or line.lstrip().startswith(("#", "|")):
-        return False
-    return line.rstrip()[-1:] in ".!?。！？" and not any(
-        entry.url or entry.n for entry in read_entries([line])
-    )
+def _strays(section: str) -> list[str]:
+    """Return the lines of a Sources list that are no entry: text of the report."""
+    found: list[str] = []
+    is_entry = False
+    for line in section.split("\n")[1:]:
+        if not line.strip():
+            is_entry = False
+        elif read_entries([line]) or line.lstrip().startswith(("#", "|--", "| --", "---")):
+            is_entry = True
+        elif not is_entry or (len(line.split()) >= 8 and line.rstrip()[-1:] in ".!?。！？"):
+            found.append(line)
+    return found
 
 
 def _unfence(text: str) -> str:
@@ -190,7 +201,8 @@ def _parts(sentence: str) -> tuple[Part, ...]:
     ...") all of them stand behind the whole sentence.
     """
     is_block_quote = sentence.startswith(">")
-    text = _LIST_LEAD.sub("", sentence, count=1)
+    lead = _LIST_LEAD.match(sentence)
+    text = sentence[lead.end() :] if lead else sentence
     markers = find_markers(text)
     groups = _groups(text, markers)
     if len(groups) > 1 and not is_block_quote and _are_suffixes(text, groups):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote, urlsplit
 
 from omh_research.documents.source import HeldText
-from omh_research.documents.source_lines import Source
+from omh_research.documents.source_lines import Source, trim_url
 from omh_research.tools.gate.contract import (
     DECLARED,
     FETCHED,
@@ -41,6 +41,7 @@ class Sources:
     def __init__(self, given: GateInput) -> None:
         self.declared: dict[str, list[Source]] = {}
         self.held: dict[str, list[HeldText]] = {}
+        self._known: dict[str, tuple[str, frozenset[str]]] = {}
         self._leads = frozenset(
             key for url in given.leads for key in (canonical(url), work_key(url))
         )
@@ -57,8 +58,7 @@ class Sources:
 
     def key_of(self, url: str) -> str:
         """Return the key of the work at `url`, by its DOI when the run knows one."""
-        doi = next((text.doi for text in self.held.get(canonical(url), ()) if text.doi), None)
-        return work_key(url, doi)
+        return self._keyed(url)[0]
 
     def texts_of(self, url: str) -> list[HeldText]:
         """Return the held texts of the work at `url`, each once."""
@@ -87,8 +87,17 @@ class Sources:
         seen = self.seen(url)
         return seen == FETCHED or (seen == DECLARED and self._allowed)
 
-    def _keys(self, url: str) -> set[str]:
-        return {self.key_of(url), work_key(url), canonical(url)}
+    def _keys(self, url: str) -> frozenset[str]:
+        return self._keyed(url)[1]
+
+    def _keyed(self, url: str) -> tuple[str, frozenset[str]]:
+        """Return (work key, all keys) of an address, worked out once."""
+        if url not in self._known:
+            address = canonical(url)
+            doi = next((text.doi for text in self.held.get(address, ()) if text.doi), None)
+            key = work_key(url, doi)
+            self._known[url] = key, frozenset({key, work_key(url), address})
+        return self._known[url]
 
 
 def list_sources(read: ReadReport, sources: Sources) -> tuple[ListedSource, ...]:
@@ -134,7 +143,7 @@ def _check_numbers(read: ReadReport) -> Iterator[Failure]:
     for n in sorted(set(read.cited) - set(numbers)):
         message = f"[{n}] is cited but not in the Sources list; add its entry or cite another one."
         yield Failure("dangling_number", f"[{n}]", message)
-    for n in sorted({n for n in numbers if numbers.count(n) > 1}):
+    for n in sorted({n for n in numbers if n and numbers.count(n) > 1}):
         yield Failure("repeated_number", f"{_LIST} [{n}]", f"the number {n} stands more than once.")
     present = sorted(set(numbers))
     if present and present != list(range(1, len(present) + 1)):
@@ -214,7 +223,7 @@ def _check_body_addresses(
     """Addresses and DOIs in the text itself must be those of the findings as well."""
     told: set[str] = set()
     for match in _BODY_URL.finditer(read.body):
-        url = match[0].rstrip(".,;:!?*_)]~")
+        url = trim_url(match[0])
         if canonical(url) in told:
             continue
         told.add(canonical(url))
@@ -237,13 +246,14 @@ def _check_body_addresses(
             if doi not in known and not any(_holds_doi(text, doi) for text in given.held):
                 message = f"DOI {doi} is in no finding and in no fetched text."
                 yield Failure("doi_not_in_findings", "text", message)
+    prose = " ".join(_BODY_URL.sub(" ", read.body).casefold().split())
     for entry in read.entries:
-        if _carries_text(entry.url, read.body):
+        if sources.seen(entry.url) != FETCHED and _carries_text(entry.url, prose):
             message = "the address carries text of the report in its query; leave it out."
             yield Failure("address_carries_text", f"{_LIST} [{entry.n}]", message)
 
 
-def _carries_text(url: str, body: str) -> bool:
+def _carries_text(url: str, prose: str) -> bool:
     """Return whether a query string could carry findings out (81-reliability 7, 5)."""
     try:
         query = unquote(urlsplit(url).query.replace("+", " "))
@@ -253,7 +263,6 @@ def _carries_text(url: str, body: str) -> bool:
         return False
     if len(query) > _MAX_QUERY_CHARS:
         return True
-    plain = " ".join(body.casefold().split())
     value = " ".join(query.casefold().split())
     windows = range(0, len(value) - _COPIED_CHARS + 1, 4)
-    return any(value[at : at + _COPIED_CHARS] in plain for at in windows)
+    return any(value[at : at + _COPIED_CHARS] in prose for at in windows)

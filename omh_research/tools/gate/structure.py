@@ -19,8 +19,9 @@ from omh_research.tools.gate.reading import ReadReport
 _MIN_SECTION_LETTERS = 12
 # What templates and sample texts leave behind.
 _PLACEHOLDER = re.compile(
-    r"\{(?:the\s+)?(?:title|url|topic|slug|date|subtopic|name|query|queries|claim|exact quote|answer"
-    r"|sentences?|one sentence|what (?:is|it)|finding|source|author|text|summary)\b[^{}\n]{0,80}\}"
+    r"\{(?:the\s+)?(?:title|url|topic|slug|date|subtopic|name|query|queries|claim|exact quote"
+    r"|answer|sentences?|one sentence|what (?:is|it)|finding|source|author|text|summary)\b"
+    r"[^{}\n]{0,80}\}"
     r"|\{(?:primary|high|yes|pass|confirm)\b[^{}\n]{0,60}\}"
     r"|<(?:insert|your|add|enter|title|url|topic|subtopic|name)\b[^<>\n]{0,60}>"
     r"|\[(?:insert|your|add|enter)\s[^\[\]\n]{1,60}\](?!\()"
@@ -40,7 +41,7 @@ _ROLE_MARKER = re.compile(r"\[\s*omh-role\s*:", re.IGNORECASE)
 _IMAGE = re.compile(r"!\[[^\]\n]{0,400}\](?:\(|\[)|<img\b|<image\b", re.IGNORECASE)
 _ACTIVE = re.compile(
     r"<(?:script|iframe|object|embed|form|style|svg|link|meta|base|video|audio)\b[^<>\n]{0,200}>"
-    r"|\]\(\s*<?\s*(?!https?:|mailto:)[a-z][a-z0-9+.-]{1,20}:"
+    r"|\]\(\s*<?\s*(?!https?:|mailto:|corpus:)[a-z][a-z0-9+.-]{1,20}:"
     r"|\b(?:javascript|vbscript):\S|\bdata:(?:text|image|application)/",
     re.IGNORECASE,
 )

@@ -1,0 +1,112 @@
+"""The fabrication battery (issue 3, item 4): every fault of a claimed kind is caught, no clean
+report is flagged. The table of kinds is printed with `-s` and by `python -m` of this file."""
+
+from collections.abc import Callable, Iterator
+from time import perf_counter
+
+import pytest
+
+from omh_research.tools.gate import GateInput, check, render_feedback
+from tests.tools.fabrications import KINDS, mutants
+from tests.tools.gate_cases import all_clean
+from tests.tools.real_cases import real_runs
+
+NOT_CAUGHT = (
+    (
+        "a number, date or name swapped for another one that the same source states nearby",
+        "outside quotation marks; the verifier's task",
+    ),
+    (
+        "a changed name in a script without capitals (Chinese, Arabic), or a German noun",
+        "outside quotation marks, book-title marks aside",
+    ),
+    (
+        "a negation in a freely worded sentence",
+        "caught in quotations and in sentences nearly as the source has them",
+    ),
+    ("a number written as a word", "'three' for 'four' outside quotation marks"),
+    (
+        "anything about a source that is only declared",
+        "its text is not held: counted as unknown, never as proven",
+    ),
+    (
+        "a statement without number, date, name or quotation that its source does not make",
+        "meaning is the verifier's and the panel's task",
+    ),
+)
+
+
+def is_caught(case: GateInput, rules: tuple[str, ...]) -> bool:
+    result = check(case)
+    if not rules:
+        return not result.has_usable_source and not result.passed
+    return not result.passed and bool({failure.rule for failure in result.failures} & set(rules))
+
+
+def run_battery(cases: dict[str, GateInput], limit: int) -> Iterator[tuple[str, int, int]]:
+    """Yield (kind, mutants, caught) over all cases; at most `limit` mutants of a kind and case."""
+    for kind, (_, rules) in KINDS.items():
+        found = [
+            m
+            for seed, case in enumerate(cases.values())
+            for m in mutants(case, kind, limit=limit, seed=seed)
+        ]
+        yield kind, len(found), sum(is_caught(m, rules) for m in found)
+
+
+def print_table(rows: list[tuple[str, int, int]], write: Callable[[str], None] = print) -> None:
+    write("| kind of fault | mutants | caught |")
+    write("|---|---|---|")
+    for kind, made, caught in rows:
+        write(f"| {kind} | {made} | {caught} |")
+    write(f"| all | {sum(r[1] for r in rows)} | {sum(r[2] for r in rows)} |")
+    write("")
+    write("Not caught by the gate, and not claimed:")
+    for kind, why in NOT_CAUGHT:
+        write(f"- {kind} ({why})")
+
+
+@pytest.mark.parametrize("name", all_clean())
+def test_no_clean_report_is_flagged(name: str) -> None:
+    result = check(all_clean()[name])
+    assert result.passed, render_feedback(result)
+    assert result.checked.sentences > 5
+    assert result.checked.sentences_unknown == 0
+
+
+def test_every_kind_is_made_and_every_mutant_of_it_is_caught() -> None:
+    rows = list(run_battery(all_clean(), 2))
+    print_table(rows)
+    assert all(made > 0 for _, made, _ in rows)
+    assert [(kind, made - caught) for kind, made, caught in rows if made != caught] == []
+
+
+@pytest.mark.deep
+def test_every_mutant_at_every_place_is_caught() -> None:
+    rows = list(run_battery(all_clean(), 0))
+    print_table(rows)
+    assert sum(made for _, made, _ in rows) >= 5_000
+    assert [(kind, made - caught) for kind, made, caught in rows if made != caught] == []
+
+
+@pytest.mark.data
+def test_clean_runs_over_real_texts_are_not_flagged() -> None:
+    runs = real_runs(30)
+    flagged = [(name, check(case)) for name, case in runs.items()]
+    assert len(runs) >= 60
+    assert [(name, render_feedback(result)) for name, result in flagged if not result.passed] == []
+
+
+@pytest.mark.data
+@pytest.mark.deep
+def test_mutants_of_runs_over_real_texts_are_caught() -> None:
+    rows = list(run_battery(real_runs(40), 3))
+    print_table(rows)
+    assert sum(made for _, made, _ in rows) >= 3_000
+    assert [(kind, made - caught) for kind, made, caught in rows if made != caught] == []
+
+
+if __name__ == "__main__":
+    started = perf_counter()
+    print_table(list(run_battery(all_clean(), 0)))
+    print(f"{perf_counter() - started:.0f} s")
