@@ -24,8 +24,6 @@ from omh_research.errors import BusyError, FencedError, NoSuchRunError
 from omh_research.machine import Phase
 from omh_research.phases import PHASES
 from omh_research.phases.contract import AwaitingHost, CancelSeen, CapReached, Services
-from omh_research.phases.partial import stopped
-from omh_research.phases.search import salvage
 from omh_research.project import Project
 from omh_research.store import heartbeat, lock
 from omh_research.store.writer import check_revision
@@ -143,6 +141,8 @@ def advance_held(project: Project, slug: str, services_for: ServicesFor) -> Step
     if snapshot.state.phase == Phase.BLOCKED:
         project.writer.log(recovery.blocked_event(snapshot))
         return _blocked(snapshot)
+    from omh_research.phases.partial import stopped
+
     services = services_for(snapshot)
     phase = PHASES[snapshot.state.phase]
     try:
@@ -225,7 +225,7 @@ def guard_of(project: Project, snapshot: Snapshot) -> Callable[[], None]:
 def _cancel(
     project: Project, snapshot: Snapshot, services: Services, notes: tuple[str, ...] = ()
 ) -> StepReport:
-    from omh_research.phases.search import batch_of
+    from omh_research.phases.search import batch_of, salvage
     from omh_research.store.mailbox import Mailbox
 
     replies = []

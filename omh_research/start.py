@@ -120,9 +120,10 @@ def start(project: Project, request: Request, services_for: ServicesFor) -> Star
 
 def _judge_plan(options: RunOptions) -> None:
     from omh_research.documents.plan import Subtopic
-    from omh_research.phases.decompose import settle
+    from omh_research.phases.decompose import overrides, settle
 
-    settle(tuple(Subtopic(name, queries) for name, queries in options.subtopics), options.caps)
+    given = tuple(Subtopic(name, queries) for name, queries in options.subtopics)
+    settle(given, overrides(options))
 
 
 def phase_zero(project: Project, services_for: ServicesFor) -> tuple[str, ...]:

@@ -137,6 +137,7 @@ class Wiring:
         quotes = options.require_quotes
         return Services(
             ask=desk.ask,
+            stored=lambda task: mailbox.get(task.id),
             held=record.held,
             leads=record.leads,
             plan_without_model=self._without_model,

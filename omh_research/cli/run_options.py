@@ -40,6 +40,7 @@ _OPTIONS = [
     click.option("--command", "command_line", default="", help="Command delegate: the program."),
     click.option("--preset", default="", help="Command delegate: hermes, claude, codex, …"),
     click.option("--model", default="", help="LLM delegate: the model."),
+    click.option("--panel", type=click.IntRange(0, 7), default=0, help="Votes a claim: 3, 5, 7."),
     click.option("--if-confirmed", type=click.Choice(["refresh", "view", "cancel"]), default=None),
 ]
 
@@ -65,6 +66,7 @@ def make_options(root: str, given: dict[str, Any]) -> tuple[str, RunOptions]:
         corpus=tuple(stored_path(root, path) for path in given["corpus"]),
         bundle=stored_path(root, given["bundle"]) if given["bundle"] else "",
         language=given["language"],
+        panel=_panel(given["panel"]),
         require_quotes=given["require_quotes"],
         caps=_caps(given["cap"], given["max_cost"]),
         max_tokens=given["max_tokens"],
@@ -110,6 +112,12 @@ def _subtopics(
     else:
         subtopics = tuple(parse_subtopic_option(text) for text in options)
     return tuple((subtopic.name, subtopic.queries) for subtopic in subtopics)
+
+
+def _panel(size: int) -> int:
+    if size not in (0, 3, 5, 7):
+        raise UsageError(f"--panel takes 3, 5 or 7 votes a claim, not {size}.")
+    return size
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:

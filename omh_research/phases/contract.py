@@ -25,13 +25,14 @@ class Services(Struct, frozen=True, kw_only=True):
     """What a phase may ask for.
 
     `ask` answers tasks in order (from the record where they were answered before), or raises
-    `AwaitingHost` / `Cancelled`. `held` returns the fetched texts by canonical URL, `leads` the
-    URLs that searches found. `keeps_ledger` tells whether every fetch of this delegate went
-    through our recorder. `plan_without_model` and
+    `AwaitingHost`, `CancelSeen` or `CapReached`; `stored` looks one reply up. `held` returns the
+    fetched texts by canonical URL, `leads` the URLs that searches found. `keeps_ledger` tells
+    whether every fetch of this delegate went through our recorder. `plan_without_model` and
     `report_without_model` answer a planner's and a synthesist's task without any model.
     """
 
     ask: Callable[[Sequence[Task]], tuple[Reply, ...]]
+    stored: Callable[[Task], Reply | None]
     held: Callable[[], Mapping[str, HeldText]]
     leads: Callable[[], frozenset[str]]
     plan_without_model: Callable[[Task], Reply]

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from omh_research.documents import event, options, plan_file
 from omh_research.documents.event import Word
+from omh_research.documents.options import RunOptions
 from omh_research.documents.plan import Subtopic, check_plan, parse_planner_answer
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.snapshot import Snapshot
@@ -28,6 +29,7 @@ from omh_research.phases.contract import MAX_FAILURES, Services, language_of
 from omh_research.tools import caps
 
 CAPS_PLAN = "caps_plan.json"
+PANEL_FETCHES = 10
 
 
 class Settled(Struct, frozen=True):
@@ -38,7 +40,7 @@ class Settled(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def settle(subtopics: tuple[Subtopic, ...], overrides: dict[str, float]) -> Settled:
+def settle(subtopics: tuple[Subtopic, ...], lowered: dict[str, float]) -> Settled:
     """Drop near duplicates, apply the caps, check the rules.
 
     Raises:
@@ -47,7 +49,7 @@ def settle(subtopics: tuple[Subtopic, ...], overrides: dict[str, float]) -> Sett
     """
     check_plan(subtopics, counted=False)
     names = [subtopic.name for subtopic in subtopics]
-    granted = caps.plan({"subquestions": names, "depth": 0, "caps": overrides})
+    granted = caps.plan({"subquestions": names, "depth": 0, "caps": lowered})
     kept = list(granted["subquestions"])
     chosen = tuple(subtopic for subtopic in subtopics if subtopic.name in kept)
     dropped = granted["dropped"]
@@ -63,16 +65,21 @@ def settle(subtopics: tuple[Subtopic, ...], overrides: dict[str, float]) -> Sett
     return Settled(chosen, granted, notes)
 
 
+def overrides(run_options: RunOptions) -> dict[str, float]:
+    """Return the run's cap overrides; a panel lowers the fetches unless they are given (P8)."""
+    return {**({"max_fetches": PANEL_FETCHES} if run_options.panel else {}), **run_options.caps}
+
+
 def run(snapshot: Snapshot, services: Services) -> Outcome:
     """Return the outcome that makes the plan durable and opens the search."""
     language = language_of(snapshot)
     if snapshot.plan is not None:  # written before a crash: adopted, nothing is asked again
-        settled = settle(snapshot.plan.subtopics, snapshot.options.caps)
+        settled = settle(snapshot.plan.subtopics, overrides(snapshot.options))
         return _planned(snapshot, settled, snapshot.plan.language or language, ())
     given = snapshot.options.subtopics
     if given:
         subtopics = tuple(Subtopic(name=name, queries=queries) for name, queries in given)
-        return _planned(snapshot, settle(subtopics, snapshot.options.caps), language, ())
+        return _planned(snapshot, settle(subtopics, overrides(snapshot.options)), language, ())
     failed = snapshot.state.failures.get("planner", 0)
     trouble = snapshot.state.last_verifier_feedback or ""
     task = goals.planner_task(snapshot, language, trouble)
@@ -87,7 +94,7 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
     try:
         if reply.status != "answered":
             raise PlanError(reply.reason or "no answer")
-        settled = settle(parse_planner_answer(reply.text), snapshot.options.caps)
+        settled = settle(parse_planner_answer(reply.text), overrides(snapshot.options))
     except PlanError as error:
         if failed >= MAX_FAILURES:
             raise

@@ -53,10 +53,10 @@ def _quoted(values: tuple[str, ...]) -> str:
     return "\n".join(f"- {value}" for value in values)
 
 
-def _task_id(snapshot: Snapshot, task_id: str) -> str:
+def task_id(snapshot: Snapshot, base: str) -> str:
     """Return the id, with the operator's retry number once there was one (spec E20)."""
     retries = snapshot.state.retries
-    return f"{task_id}-r{retries}" if retries else task_id
+    return f"{base}-r{retries}" if retries else base
 
 
 def planner_task(snapshot: Snapshot, language: str, trouble: str = "") -> Task:
@@ -81,8 +81,8 @@ def planner_task(snapshot: Snapshot, language: str, trouble: str = "") -> Task:
         attempt=failed,
         wanted_subtopics=wanted,
     )
-    task_id = _task_id(snapshot, f"decompose-{failed}-planner")
-    return Task(task_id, "planner", goal, "", (), brief)
+    named = task_id(snapshot, f"decompose-{failed}-planner")
+    return Task(named, "planner", goal, "", (), brief)
 
 
 def researcher_task(
@@ -115,8 +115,8 @@ def researcher_task(
         attempt=attempt,
         max_fetches=fetches,
     )
-    task_id = _task_id(snapshot, f"search-{attempt}-{stem}")
-    return Task(task_id, "researcher", goal, defuse(context), tools, brief)
+    named = task_id(snapshot, f"search-{attempt}-{stem}")
+    return Task(named, "researcher", goal, defuse(context), tools, brief)
 
 
 def followup_task(
@@ -126,7 +126,7 @@ def followup_task(
     subtopic = Subtopic(name="_followup", queries=gaps)
     task = researcher_task(snapshot, plan, subtopic, "followup", tools)
     attempt = snapshot.state.failures.get("followup", 0)
-    return replace(task, id=_task_id(snapshot, f"gap-check-{attempt}-followup"))
+    return replace(task, id=task_id(snapshot, f"gap-check-{attempt}-followup"))
 
 
 def synthesist_task(snapshot: Snapshot, plan: Plan, context: str, require_quotes: bool) -> Task:
@@ -158,8 +158,8 @@ def synthesist_task(snapshot: Snapshot, plan: Plan, context: str, require_quotes
         require_quotes=require_quotes,
     )
     attempt = f"{state.synthesis_attempts}-{state.failures.get('report', 0)}"
-    task_id = _task_id(snapshot, f"synthesize-{attempt}-report")
-    return Task(task_id, "research-synthesist", goal, context, (), brief)
+    named = task_id(snapshot, f"synthesize-{attempt}-report")
+    return Task(named, "research-synthesist", goal, context, (), brief)
 
 
 def verifier_task(snapshot: Snapshot, plan: Plan, report: str) -> Task:
@@ -188,8 +188,8 @@ def verifier_task(snapshot: Snapshot, plan: Plan, report: str) -> Task:
         attempt=state.synthesis_attempts,
     )
     attempt = f"{state.synthesis_attempts}-{state.verdict_asks}"
-    task_id = _task_id(snapshot, f"verify-{attempt}-report")
-    return Task(task_id, "research-verifier", goal, context, (), brief)
+    named = task_id(snapshot, f"verify-{attempt}-report")
+    return Task(named, "research-verifier", goal, context, (), brief)
 
 
 def plan_excerpt(plan: Plan) -> str:
@@ -208,6 +208,11 @@ def findings_text(findings: tuple[FindingText, ...], salt: str) -> str:
         f"FINDINGS {finding.stem}\n{enclosed(finding.text, salt + finding.stem)}"
         for finding in findings
     )
+
+
+def one_line(text: str) -> str:
+    """Return untrusted text on one line, role markers defused."""
+    return " ".join(defuse(text).split())
 
 
 def enclosed(text: str, salt: str) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from omh_research.documents import event, frontmatter
 from omh_research.documents.event import Event, Word
 from omh_research.documents.snapshot import Snapshot
@@ -16,7 +18,7 @@ from omh_research.documents.task import Reply
 from omh_research.documents.verdict import Verdict, parse_verdict
 from omh_research.machine import MAX_SYNTHESIS_FAILURES, Trigger
 from omh_research.outcome import Artifact, Outcome
-from omh_research.phases import goals
+from omh_research.phases import goals, panel
 from omh_research.phases.accounts import accounted
 from omh_research.phases.contract import Services
 from omh_research.phases.search import plan_of
@@ -27,6 +29,7 @@ MAX_VERDICT_ASKS = 2
 INSUFFICIENT = "insufficient_evidence"
 EXHAUSTED = "retries_exhausted"
 UNREADABLE = "unreadable verdict"
+UNVERIFIABLE = "verification_could_not_run"
 
 
 def gate_input(snapshot: Snapshot, services: Services, body: str) -> GateInput:
@@ -70,27 +73,86 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
         return _unreadable(snapshot, verdict, replies, gate)
     if verdict.kind == "FAIL":
         return _failed(snapshot, verdict.text, "verifier", replies, gate)
-    return _passed(snapshot, services, replies, gate)
+    if not snapshot.options.panel:
+        return _passed(snapshot, services, replies, gate)
+    result = panel.judge(snapshot, services, body)
+    if result.of("refuted"):
+        votes = (*replies, *result.replies)
+        failed = _failed(snapshot, panel.refutations(result), "panel", votes, gate)
+        return replace(failed, artifacts=(_panel_file(result),))
+    if result.is_undecided:
+        return _undecided(snapshot, result, replies)
+    return _passed(snapshot, services, replies, gate, result)
+
+
+def _panel_file(result: panel.PanelResult) -> Artifact:
+    return Artifact("evidence", panel.PANEL, panel.panel_json(result))
+
+
+def _undecided(
+    snapshot: Snapshot, result: panel.PanelResult, replies: tuple[Reply, ...]
+) -> Outcome:
+    """Not one claim reached a quorum: ask again for what failed, thrice at most (P5)."""
+    state = snapshot.state
+    asked = state.undecided + 1
+    step = state.step + 1
+    stopped = asked >= panel.MAX_UNDECIDED or not result.may_ask
+    word = Word.BLOCKED if stopped else Word.PANEL_COMPLETE
+    fields = {"reason": UNVERIFIABLE} if stopped else {"outcome": "undecided"}
+    new = [reply for reply in result.replies if f"-{state.undecided}-vote-" in reply.task_id]
+    if not state.undecided:
+        new += replies
+    changes: dict[str, Any] = {
+        "undecided": asked,
+        **accounted(state, new, [True] * len(new)),  # a failed vote is an abstention, no breaker
+    }
+    if stopped:
+        changes["blocked_reason"] = UNVERIFIABLE
+        changes["last_verifier_feedback"] = panel.summary_of(result)
+    return Outcome(
+        trigger=Trigger.STOPPED if stopped else Trigger.UNDECIDED,
+        artifacts=(_panel_file(result),),
+        events=(event.make(word, state.slug, step, **fields),),
+        changes=changes,
+        notes=(panel.summary_of(result),),
+    )
 
 
 def _passed(
-    snapshot: Snapshot, services: Services, replies: tuple[Reply, ...], gate: GateResult
+    snapshot: Snapshot,
+    services: Services,
+    replies: tuple[Reply, ...],
+    gate: GateResult,
+    judged: panel.PanelResult | None = None,
 ) -> Outcome:
     state = snapshot.state
     step = state.step + 1
-    confirmed = frontmatter.set_status(snapshot.report or "", "confirmed")
+    draft = snapshot.report or ""
     notes = _notes(replies, gate)
+    artifacts: list[Artifact] = []
+    if judged is not None:
+        artifacts.append(_panel_file(judged))
+        draft = _counted(draft, len(judged.of("unverified")))
+        notes = (*notes, panel.summary_of(judged))
+    confirmed = frontmatter.set_status(draft, "confirmed")
+    artifacts.append(Artifact("report", state.slug, confirmed))
     if not services.can_scope_tools:
         notes = (*notes, "this delegate cannot scope tools: the verifier was asked not to use any")
     return Outcome(
         trigger=Trigger.PASSED,
-        artifacts=(Artifact("report", state.slug, confirmed),),
+        artifacts=tuple(artifacts),
         events=(
             event.make(Word.VERIFY_PASS, state.slug, step),
             event.make(Word.REPORT_CONFIRMED, state.slug, step),
         ),
         notes=notes,
     )
+
+
+def _counted(report: str, unverified: int) -> str:
+    """Return the report with the number of unverified claims in its frontmatter (P5)."""
+    meta, body = frontmatter.parse(report, where="report")
+    return frontmatter.render({**meta, "unverified": unverified}, body)
 
 
 def _failed(
