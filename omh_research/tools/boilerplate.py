@@ -8,6 +8,7 @@ Importers: `omh_research.tools`, delegates.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from omh_research.tools.tokens import words
@@ -57,16 +58,18 @@ def _triggers() -> frozenset[str]:
     return frozenset(_TRIGGERS.split())
 
 
-def is_boilerplate(text: str) -> bool:
+def is_boilerplate(text: str, found: Sequence[str] | None = None) -> bool:
     """True for a short piece (a sentence, a line) that is site furniture and not content.
 
     That is: a notice by its words, a line made of links, or a menu of short words parted by bars.
-    Callers keep a piece that matches their query all the same: a question may be about cookies.
+    `found` are the text's folded words where the caller has them (`tokens.words`). Callers keep a
+    piece that matches their query all the same: a question may be about cookies.
     """
     text = text.strip()
     if len(text) > _LONGEST:
         return False
-    if not (text.isascii() and _triggers().isdisjoint(words(text))) and _NOTICES.search(text):
+    found = words(text) if found is None else found
+    if not (text.isascii() and _triggers().isdisjoint(found)) and _NOTICES.search(text):
         return True
     if text.isascii() and not _MARKED.search(text):
         return False

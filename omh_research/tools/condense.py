@@ -18,8 +18,8 @@ from omh_research.tools.ranking import Index
 from omh_research.tools.relevance import ABSTRACT_CHARS, Relevance, Sentence, is_question
 from omh_research.tools.selection import Limits, Piece, Slice, select
 from omh_research.tools.sentences import Span, split
-from omh_research.tools.similarity import repeated_passages
-from omh_research.tools.tokens import content_tokens, tokenize, words
+from omh_research.tools.similarity import repeated_passages, repeated_tokens
+from omh_research.tools.tokens import content_tokens, terms, words
 
 MAX_CHUNK_CHARS = 1_200
 # Of more text than this, or than this many budgets, only the best passages are read sentence by
@@ -27,6 +27,8 @@ MAX_CHUNK_CHARS = 1_200
 _READ_CHARS = 60_000
 _READ_BUDGETS = 5
 _LONGEST_SENTENCE = 600
+# Passages whose reading is kept between queries.
+_KEPT_PASSAGES = 4_000
 # Passages looked at for repetition when there is no query: the beginnings.
 _FIRST_PASSAGES = 1_000
 
@@ -49,13 +51,21 @@ class Passage(Struct, frozen=True):
     end: int
 
 
+class _Unit(Struct, frozen=True):
+    """A sentence of a passage as read: `parted` from the one before by a blank line or not."""
+
+    span: Span
+    tokens: tuple[str, ...]
+    parted: bool
+    furniture: bool
+
+
 class _Candidates(Struct, frozen=True):
-    """Sentences on offer for one query, in reading order, and what was left out before."""
+    """Sentences on offer for one query, in reading order; passages left out as repetitions."""
 
     sentences: list[Sentence]
     places: list[tuple[Passage, Span]]
     repeated: int
-    unread: int
 
 
 class Result(Struct, frozen=True):
@@ -83,53 +93,66 @@ class Compressor:
         ]
         self._size = sum(passage.end - passage.start for passage in self.passages)
         self._index: Index | None = None
+        self._reading: dict[int, list[_Unit]] = {}
 
     def text(self, place: Passage | Slice | Piece) -> str:
         """The literal text of a passage, piece or slice."""
         return self.sources[place.source].text[place.start : place.end]
 
-    def _nearest(self, query: str, characters: int) -> list[Passage]:
-        """The passages to read for a query, in reading order: all, or the best by BM25."""
+    def _nearest(self, query: str, characters: int) -> list[int]:
+        """Numbers of the passages to read for a query, in order: all, or the best by BM25."""
         if self._size <= characters:
-            return self.passages
+            return list(range(len(self.passages)))
         if self._index is None:
             self._index = Index([self.text(passage) for passage in self.passages])
-        found = self._index.search(query, limit=max(1, characters * 2 // MAX_CHUNK_CHARS))
-        return [self.passages[index] for index in sorted(ranked.index for ranked in found)]
+        found = self._index.search(query, limit=max(1, characters // MAX_CHUNK_CHARS))
+        return sorted(ranked.index for ranked in found)
+
+    def _read(self, number: int) -> list[_Unit]:
+        """The sentences of a passage; read once while there is room to keep them."""
+        if number in self._reading:
+            return self._reading[number]
+        text = self.text(self.passages[number])
+        units: list[_Unit] = []
+        last = 0
+        for span in _sentences(text):
+            found = words(span.text)
+            parted = "\n\n" in text[last : span.start]
+            furniture = not self._keep_boilerplate and is_boilerplate(span.text, found)
+            units.append(_Unit(span, tuple(terms(found)), parted, furniture))
+            last = span.end
+        if len(self._reading) < _KEPT_PASSAGES:
+            self._reading[number] = units
+        return units
 
     def _candidates(self, query: str, budget: int) -> _Candidates:
         near = self._nearest(query, max(_READ_CHARS, _READ_BUDGETS * budget))
-        texts = [self.text(passage) for passage in near]
-        repeated = set(repeated_passages(texts))
+        read = [self._read(number) for number in near]
+        repeated = set(
+            repeated_tokens([[t for unit in units for t in unit.tokens] for units in read])
+        )
         asked = frozenset(content_tokens(query))
         seen: set[tuple[str, ...]] = set()
         sentences: list[Sentence] = []
         places: list[tuple[Passage, Span]] = []
         block = 0
-        for index, (passage, text) in enumerate(zip(near, texts, strict=True)):
+        for index, (number, units) in enumerate(zip(near, read, strict=True)):
             if index in repeated:
                 continue
+            passage = self.passages[number]
             whole = len(self.sources[passage.source].text)
             block += 1
-            last = 0
-            for span in _sentences(text):
-                block += "\n\n" in text[last : span.start]
-                last = span.end
-                key = tuple(words(span.text))
-                if key in seen or self._is_furniture(span.text, asked):
+            for unit in units:
+                block += unit.parted
+                if unit.tokens in seen or (unit.furniture and not _asks_for(asked, unit)):
                     continue
-                if len(key) > 3:
-                    seen.add(key)
-                place = (passage.start + span.end) / whole
-                sentences.append(Sentence(span.text, block, place, whole <= ABSTRACT_CHARS))
-                places.append((passage, span))
-        return _Candidates(sentences, places, len(repeated), len(self.passages) - len(near))
-
-    def _is_furniture(self, text: str, asked: frozenset[str]) -> bool:
-        """Boilerplate, unless it holds half of what is asked: a question may be about cookies."""
-        if self._keep_boilerplate or not is_boilerplate(text):
-            return False
-        return len(asked.intersection(tokenize(text))) * 2 < len(asked)
+                if len(unit.tokens) > 3:
+                    seen.add(unit.tokens)
+                place = (passage.start + unit.span.end) / whole
+                short = whole <= ABSTRACT_CHARS
+                sentences.append(Sentence(unit.span.text, unit.tokens, block, place, short))
+                places.append((passage, unit.span))
+        return _Candidates(sentences, places, len(repeated))
 
     def compress(
         self,
@@ -186,6 +209,11 @@ class Compressor:
             kept.append(Slice(passage.source, passage.number, passage.start, end, 0.0, 0.0))
             room -= end - passage.start
         return kept
+
+
+def _asks_for(asked: frozenset[str], unit: _Unit) -> bool:
+    """True when a piece holds half of what is asked: a question may be about cookies."""
+    return len(asked.intersection(unit.tokens)) * 2 >= len(asked)
 
 
 def _sentences(text: str) -> Iterator[Span]:

@@ -48,13 +48,14 @@ _FINDINGS = re.compile(
 
 
 class Sentence(Struct, frozen=True):
-    """A sentence to be scored: its text, the block it is in, and its place in its source.
+    """A sentence to be scored: its text and tokens, its block, and its place in its source.
 
     `place` runs from 0 to 1 over the source; it counts only where the source is an abstract's
     length (`short_source`). Sentences of one block (a paragraph) stand together and in order.
     """
 
     text: str
+    tokens: Sequence[str]
     block: int
     place: float = 0.0
     short_source: bool = False
@@ -84,7 +85,7 @@ class Relevance:
         terms = content_tokens(query) or tokenize(query)
         self.terms = tuple(dict.fromkeys(terms))[:MAX_QUERY_TERMS]
         self._sentences = sentences
-        self._tokens = [tokenize(sentence.text) for sentence in sentences]
+        self._tokens = [sentence.tokens for sentence in sentences]
         self._model = Bm25(self._tokens)
         self._weights = {term: self._model.weight(term) for term in self.terms}
         self.own = self._match(sum(self._weights.values()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache, lru_cache
 from typing import TypeVar
 
@@ -37,10 +37,10 @@ def _key(text: str) -> str:
     return " ".join(words(text))
 
 
-def _signature(text: str) -> frozenset[str]:
+def _signature(found: Iterable[str]) -> frozenset[str]:
     """Numbers and words of polarity: what must be equal for two texts to be duplicates."""
     polarity = _polarity()
-    return frozenset(w for w in words(text) if w in polarity or any(map(str.isdigit, w)))
+    return frozenset(w for w in found if w in polarity or any(map(str.isdigit, w)))
 
 
 def jaccard(first: frozenset[T], second: frozenset[T]) -> float:
@@ -67,33 +67,36 @@ def is_near_duplicate(first: str, second: str, *, threshold: float = NEAR_DUPLIC
     """
     if _key(first) == _key(second):
         return True
-    return token_jaccard(first, second) >= threshold and _signature(first) == _signature(second)
+    return token_jaccard(first, second) >= threshold and _signature(words(first)) == _signature(
+        words(second)
+    )
 
 
 def _first_of_each(
-    texts: Sequence[str], threshold: float, tokens_of: Callable[[str], Sequence[T]]
+    keys: Sequence[Hashable],
+    sets: Sequence[frozenset[T]],
+    threshold: float,
+    signature: Callable[[int], frozenset[str]],
 ) -> list[int]:
     """For every text the index of the text it repeats, or its own index.
 
     Prefix filtering: sets with Jaccard >= t share one of their rarest (1 - t) tokens, so only texts
     that share such a token are compared.
     """
-    sets = [frozenset(tokens_of(text)) for text in texts]
     frequency = Counter(token for tokens in sets for token in tokens)
-    by_key: dict[str, int] = {}
+    by_key: dict[Hashable, int] = {}
     by_token: dict[T, list[int]] = defaultdict(list)
     result: list[int] = []
-    for index, (text, tokens) in enumerate(zip(texts, sets, strict=True)):
-        same = by_key.setdefault(_key(text), index)
+    for index, tokens in enumerate(sets):
+        same = by_key.setdefault(keys[index], index)
         if same == index and tokens:
             rarest = sorted(tokens, key=lambda token: (frequency[token], token))
             prefix = rarest[: len(tokens) - int(len(tokens) * threshold) + 1]
-            for other in dict.fromkeys(
-                i for token in prefix for i in by_token[token][:_MAX_CANDIDATES]
-            ):
+            found = (i for token in prefix for i in by_token[token][:_MAX_CANDIDATES])
+            for other in dict.fromkeys(found):
                 if jaccard(tokens, sets[other]) < threshold:
                     continue
-                if _signature(texts[other]) == _signature(text):
+                if signature(other) == signature(index):
                     same = other
                     break
             if same == index:
@@ -110,7 +113,12 @@ def split_duplicates(
 
     For names and questions; order is kept in both lists.
     """
-    first = _first_of_each(texts, threshold, content_tokens)
+    first = _first_of_each(
+        [_key(text) for text in texts],
+        [frozenset(content_tokens(text)) for text in texts],
+        threshold,
+        lambda index: _signature(words(texts[index])),
+    )
     kept = [index for index, same in enumerate(first) if same == index]
     return kept, [index for index, same in enumerate(first) if same != index]
 
@@ -120,13 +128,13 @@ def _code(token: str) -> int:
     return zlib.crc32(token.encode("utf-8", "surrogatepass"))
 
 
-def _shingles(text: str) -> list[int]:
+def _shingles(tokens: Sequence[str]) -> list[int]:
     """Numbers that stand for a text's three-token shingles; of a long text every eighth.
 
     Sampling by value keeps the share two texts have in common (the same shingle is in or out in
     both), at an eighth of the work.
     """
-    codes = [_code(token) for token in tokenize(text)]
+    codes = [_code(token) for token in tokens]
     if len(codes) < 3:
         return codes
     triples = zip(codes, codes[1:], codes[2:], strict=False)
@@ -142,5 +150,15 @@ def repeated_passages(passages: Sequence[str], *, threshold: float = 0.7) -> lis
     Compared by three-word shingles, so passages about the same thing in other words stay. Passages
     whose numbers differ stay too. Linear in the length of the passages.
     """
-    first = _first_of_each(passages, threshold, _shingles)
+    return repeated_tokens([tokenize(passage) for passage in passages], threshold=threshold)
+
+
+def repeated_tokens(passages: Sequence[Sequence[str]], *, threshold: float = 0.7) -> list[int]:
+    """`repeated_passages` of passages already given as tokens."""
+    first = _first_of_each(
+        [tuple(tokens) for tokens in passages],
+        [frozenset(_shingles(tokens)) for tokens in passages],
+        threshold,
+        lambda index: _signature(passages[index]),
+    )
     return [index for index, same in enumerate(first) if same != index]

@@ -120,7 +120,8 @@ def bigrams(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
-def _terms(found: Iterable[str]) -> Iterator[str]:
+def terms(found: Iterable[str]) -> Iterator[str]:
+    """The tokens of words that `words` gave: stems, and the bigrams of runs."""
     for word in found:
         if word.isascii() or not _RUN_START.match(word):
             yield stem(word)
@@ -133,13 +134,13 @@ def search_terms(found: Iterable[str]) -> list[str]:
 
     Latin words stay as they are, words of other scripts are stemmed, runs become bigrams.
     """
-    terms: list[str] = []
+    wanted: list[str] = []
     for word in found:
         if word.isascii():
-            terms.append(word)
+            wanted.append(word)
         else:
-            terms.extend(_terms([word]))
-    return terms
+            wanted.extend(terms([word]))
+    return wanted
 
 
 def tokenize(text: str) -> list[str]:
@@ -149,7 +150,7 @@ def tokenize(text: str) -> list[str]:
     """
     if text.isascii():
         return [stem(word) for word in _ASCII_WORD.findall(text.lower())]
-    return list(_terms(words(text)))
+    return list(terms(words(text)))
 
 
 @cache
@@ -180,7 +181,7 @@ def content_tokens(text: str, language: str = "") -> list[str]:
 
     May be empty for a text made only of stop words: compare such names whole (T3).
     """
-    return list(_terms(content_words(text, language)))
+    return list(terms(content_words(text, language)))
 
 
 @cache
