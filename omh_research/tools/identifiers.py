@@ -24,7 +24,9 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _END = ".,;:'\"!?*_`~\\|^&"
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
-_STOPS = re.compile(r"](?:\(|\[)|\)\[|</|&(?:quot|lt|gt|nbsp);|[?#]|&[a-z_]+=|[,;](?=10\.\d{4,9}/)")
+_STOPS = re.compile(
+    r"](?:\(|\[)|\)\[|</|&(?:quot|lt|gt|nbsp);|['\"]>|[?#]|&[a-z_]+=|[,;](?=10\.\d{4,9}/)"
+)
 _LANDING = re.compile(
     r"(?i)(?:\.full(?:\.pdf|-text|\.txt)?|\.(?:pdf|epub|html?|xml|abstract|short|long)|\.supplementary"
     r"-material|/(?:full|fulltext|abstract|pdf|epdf|epub|meta|html|summary|references|citations|suppinfo"
@@ -78,13 +80,14 @@ def find_dois(text: str) -> list[str]:
     if "10." not in text:
         return []
     found: dict[str, None] = {}
-    for match in _DOI.finditer(_clean(text)):
-        before = match.string[match.start() - 1 : match.start()]
-        if before.isalnum() or before == ".":
-            continue
-        doi = _trim_doi(match[0])
+    clean, at = _clean(text), 0
+    while match := _DOI.search(clean, at):
+        before = clean[match.start() - 1 : match.start()]
+        doi = None if before.isalnum() or before == "." else _trim_doi(match[0])
         if doi is not None:
             found[doi] = None
+        stop = _STOPS.search(match[0])  # another one may stand right behind
+        at = match.start() + max(stop.start() if stop else len(match[0]), 8)
     return list(found)
 
 

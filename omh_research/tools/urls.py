@@ -45,7 +45,7 @@ def canonical(url: str) -> str:
     (but not `#!` and `#/` routes), percent-encoding, IDNA, the order of parameters and tracking
     parameters do not count; everything else does.
     """
-    text = _CONTROLS.sub("", url.strip().strip("<>")).strip()
+    text = _CONTROLS.sub("", url).strip("<> \t\u00a0\u3000")
     text = _DOI_SCHEME.sub("https://doi.org/", text, count=1)
     if text[:4].lower() == "www.":
         text = "https://" + text
