@@ -12,7 +12,8 @@ import re
 import stat
 
 HEAD_BYTES = 65_536
-_STATUS = re.compile(rb"""(?m)^(?:["']?status["']?)\s*:(.*)$""")
+_STATUS = re.compile(rb"""(?m)^(?:["']?status["']?)\s*:.*$""")
+_EXACT = re.compile(rb"status: ([a-z]+)")
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
@@ -40,17 +41,15 @@ def read_status(path: str) -> str | None:
 
 def status_of(head: bytes) -> str:
     """Return the status word of a report's first bytes, or "damaged"."""
-    head = head.replace(b"\r\n", b"\n")
+    head = head[:HEAD_BYTES].replace(b"\r\n", b"\n")
     if not head.startswith(b"---\n"):
         return "damaged"
     end = head.find(b"\n---\n", 3)
     if end < 0:
         return "damaged"
     lines = _STATUS.findall(head[4 : end + 1])
-    if len(lines) != 1 or not lines[0].startswith(b" "):
-        return "damaged"
-    word = lines[0][1:]
-    return word.decode("ascii") if re.fullmatch(rb"[a-z]+", word) else "damaged"
+    exact = _EXACT.fullmatch(lines[0]) if len(lines) == 1 else None
+    return "damaged" if exact is None else exact[1].decode("ascii")
 
 
 def is_confirmed(root: str, slug: str) -> bool:

@@ -89,7 +89,7 @@ def list_runs(layout: Layout, *, use_cache: bool = True) -> Listing:
     if use_cache and entries != cached:
         _write_cache(layout, entries)
     rows = tuple([entries[name].row for name in sorted(entries)])
-    if len(names) == len(entries) + 1:  # nothing beside the states and the folder of locks
+    if len(names) == len(entries) + 1 and "locks" in names:  # nothing beside states and locks
         return Listing(rows)
     beats, cancels = _stems(names, ".heartbeat"), _stems(names, ".cancel")
     slugs = {row.slug for row in rows}

@@ -67,9 +67,10 @@ def broken(layout: Layout, slug: str) -> tuple[list[str], list[str]] | None:
     present[layout.relative(layout.report(slug))] = layout.report(slug)
     holds, problems = [], []
     for name, digest in sorted(wanted.items()):
-        if name not in present:
+        found = _hash(present[name]) if name in present else None
+        if found is None:
             problems.append(f"{name}: sealed, but missing")
-        elif _hash(present[name]) != digest:
+        elif found != digest:
             problems.append(f"{name}: changed since it was sealed")
         else:
             holds.append(name)

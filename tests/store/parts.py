@@ -19,6 +19,7 @@ NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
 def a_project(root: Path) -> Project:
     """Return a project with its folders made and its clock standing still."""
+    root.mkdir(parents=True, exist_ok=True)
     project = Project(Settings(root=str(root)), clock=lambda: NOON)
     project.writer.prepare_root()
     return project
