@@ -156,7 +156,7 @@ def find_names(
     found: list[Name] = []
     tokens = list(_WORD.finditer(sentence))
     capitals = sum(token[0][0].isupper() for token in tokens)
-    titled = len(tokens) >= 4 and capitals > 0.6 * len(tokens)
+    titled = len(tokens) >= 4 and capitals > 0.7 * len(tokens)
     run: list[str] = []
     for at, token in enumerate(tokens):
         gap = sentence[tokens[at - 1].end() : token.start()] if at else "."
