@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import sys
+import time
 from collections.abc import Mapping
 
 from omh_research.errors import StorageError, UsageError
@@ -17,6 +20,7 @@ from omh_research.literature.manifest import to_json
 from omh_research.literature.rls_contract import ARTIFACTS, MANIFEST
 from omh_research.store import disk
 
+STALE_S = 86_400
 _OWN_FILES = frozenset({MANIFEST, *ARTIFACTS.values()})
 
 
@@ -80,6 +84,7 @@ def write_bundle(built: BuiltBundle, folder: str, *, force: bool = False) -> Non
     try:
         os.makedirs(parent, exist_ok=True)
         _remove_aside(aside)
+        _sweep(parent, os.path.basename(folder))
         os.mkdir(aside)
         _fill(aside, files)
         _swap_in(aside, folder)
@@ -98,9 +103,15 @@ def _fill(aside: str, files: Mapping[str, bytes]) -> None:
 
 
 def _swap_in(aside: str, folder: str) -> None:
-    """Rename the finished folder into place; an old bundle steps aside first and is put back."""
+    """Rename the finished folder into place; it takes an old bundle's place in one step.
+
+    Where the system cannot exchange two names, the old bundle steps aside first and is put back
+    if the second rename fails.
+    """
     if not os.path.lexists(folder):
         os.rename(aside, folder)
+        return
+    if _exchange(aside, folder):
         return
     old = f"{aside}.old"
     os.rename(folder, old)
@@ -110,6 +121,31 @@ def _swap_in(aside: str, folder: str) -> None:
         os.rename(old, folder)
         raise
     _remove_aside(old)
+
+
+def _exchange(one: str, other: str) -> bool:
+    """Exchange two names atomically (Linux renameat2); False where that cannot be done."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    at_cwd, exchange = -100, 2
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    done: int = renameat2(at_cwd, os.fsencode(one), at_cwd, os.fsencode(other), exchange)
+    return done == 0
+
+
+def _sweep(parent: str, name: str) -> None:
+    """Remove what a crashed run of this bundle left, once no run can still be building there."""
+    pattern = re.compile(rf"\.{re.escape(name[:100])}\.[0-9a-f]+\.building")
+    with contextlib.suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            is_old = entry.stat(follow_symlinks=False).st_mtime < time.time() - STALE_S
+            if pattern.fullmatch(entry.name) and is_old and entry.is_dir(follow_symlinks=False):
+                _remove_aside(entry.path)
 
 
 def _remove_aside(folder: str) -> None:

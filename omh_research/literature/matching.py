@@ -112,22 +112,23 @@ def _judge_citation(a: Features, b: Features, likeness: str, names: float | None
     form of the title is a form of it. Two abstracts of one group on one page have neither.
     """
     differ = Verdict(False, "titles_differ")
-    if names is None or names < 0.75 or venues.venues_agree(a.venue, b.venue) is False:
+    if names is None or names < 0.75 or not a.starts & b.starts or _volumes_differ(a, b):
         return differ
-    if not a.starts & b.starts or _volumes_differ(a, b):
-        return differ
-    if likeness == "worded":
+    spans = citation.page_spans(a.record.pages) & citation.page_spans(b.record.pages)
+    is_article = any(end > start for start, end in spans)
+    same_venue = venues.venues_agree(a.venue, b.venue) is not False
+    if likeness == "worded" and (same_venue or is_article):
         return Verdict(True, "title_and_pages", 3)
     if a.volume is None or b.volume is None:
         return differ
-    if titles.is_contained(a.title, b.title):
+    if titles.is_contained(a.title, b.title) and (same_venue or is_article):
         return Verdict(True, "citation", 3)
+    if not same_venue:
+        return differ
     alike = titles.similarity(a.title.compact, b.title.compact)
     if alike >= CITED_SIMILARITY and not titles.numbers_differ(a.title, b.title):
         return Verdict(True, "citation", 3)
-    spans = citation.page_spans(a.record.pages) & citation.page_spans(b.record.pages)
-    is_translated = a.title.is_translated != b.title.is_translated
-    if is_translated and any(end > start for start, end in spans):
+    if is_article and (a.title.is_translated or b.title.is_translated):
         return Verdict(True, "citation_translated", 4)
     return differ
 
@@ -147,7 +148,7 @@ def _judge_described(
         return Verdict(False, "venue_kinds_differ")
     if volumes_differ:
         return Verdict(False, "volumes_differ")
-    if same_venue is False and not (gap == 0 and a.venue.kind == b.venue.kind == "conference"):
+    if same_venue is False and not (gap == 0 and _are_bare_conferences(a, b)):
         return Verdict(False, "venues_differ")
     if a.title.is_listed:
         return Verdict(False, "title_too_general")
@@ -169,6 +170,12 @@ def _same_place(a: Features, b: Features) -> bool:
 
 def _volumes_differ(a: Features, b: Features) -> bool:
     return a.volume is not None and b.volume is not None and a.volume != b.volume
+
+
+def _are_bare_conferences(a: Features, b: Features) -> bool:
+    """Tell whether both name a conference and nothing else: it may bear two names."""
+    has_pages = bool(a.starts or b.starts or a.volume or b.volume)
+    return a.venue.kind == b.venue.kind == "conference" and not has_pages
 
 
 def _is_by_several(a: Features, b: Features) -> bool:

@@ -15,6 +15,8 @@ from omh_research.literature.bibrecord import BibRecord
 from omh_research.literature.titles import fold, word_set
 
 _WORD = re.compile(r"[^\W\d_]+")
+# "Circulation. Conference: Scientific Sessions" is a supplement of the journal Circulation.
+_SUPPLEMENT = re.compile(r"\.\s*Conference(?: Publication)?:.*$", re.IGNORECASE | re.DOTALL)
 _PREPRINT_DOI = re.compile(
     r"^10\.(?:48550/|1101/(?:\d{6}$|\d{4}\.\d\d\.\d\d\.)|64898/|2139/ssrn|21203/|20944/|31234/|"
     r"31235/|31219/|26434/|36227/|7287/peerj\.preprints|22541/|14293/|2196/preprints|"
@@ -58,7 +60,7 @@ class Venue(Struct, frozen=True):
 def read_venue(record: BibRecord) -> Venue:
     """Return where a record was published; kind "" when unknown, "preprint" for a server."""
     stated = _TYPE_KIND.get(record.publication_type.lower(), "")
-    named = _read_venue_name(record.venue[:300])
+    named = _read_venue_name(_SUPPLEMENT.sub("", record.venue[:300]))
     kind = stated if stated == "preprint" else named.kind or stated
     if record.is_preprint or is_preprint_place(record):
         kind = "preprint"
