@@ -18,7 +18,7 @@ import os
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from msgspec import structs
@@ -98,7 +98,7 @@ class Transport:
         last response is returned. Raises `TransportError`.
         """
         sent = {"accept": accept, **_lower(headers)}
-        return self._run(_errand("GET", url, sent, timeout_s, max_bytes, allowed_hosts))
+        return self._run(_errand("GET", url, sent, _Bounds(timeout_s, max_bytes, allowed_hosts)))
 
     def post_json(
         self,
@@ -117,7 +117,7 @@ class Transport:
         content = json.dumps(payload, ensure_ascii=False).encode("utf-8")
         json_type = "application/json"
         sent = {"accept": json_type, **_lower(headers), "content-type": json_type}
-        errand = _errand("POST", url, sent, timeout_s, max_bytes, allowed_hosts)
+        errand = _errand("POST", url, sent, _Bounds(timeout_s, max_bytes, allowed_hosts))
         return self._run(structs.replace(errand, content=content))
 
     def probe(
@@ -127,7 +127,7 @@ class Transport:
 
         Sends nothing. Raises `TransportError` when it cannot.
         """
-        errand = _errand("GET", url, {}, timeout_s, 0, allowed_hosts)
+        errand = _errand("GET", url, {}, _Bounds(timeout_s, 0, allowed_hosts))
         addresses, proxy = self._route(errand, errand.target)
         _connect(errand, addresses, proxy)
 
@@ -227,20 +227,22 @@ def _lower(headers: Mapping[str, str] | None) -> dict[str, str]:
     return {name.lower(): value for name, value in (headers or {}).items()}
 
 
-def _errand(
-    method: str,
-    url: str,
-    headers: Mapping[str, str],
-    timeout_s: float,
-    max_bytes: int,
-    hosts: frozenset[str] | None,
-) -> Errand:
+class _Bounds(NamedTuple):
+    """What a caller allows one errand."""
+
+    timeout_s: float
+    max_bytes: int
+    hosts: frozenset[str] | None
+
+
+def _errand(method: str, url: str, headers: Mapping[str, str], bounds: _Bounds) -> Errand:
     """Return the errand for `url`; refuses the URL before anything else happens."""
-    deadline = time.monotonic() + min(max(timeout_s, 0.01), MAX_TIMEOUT_S)
+    deadline = time.monotonic() + min(max(bounds.timeout_s, 0.01), MAX_TIMEOUT_S)
+    target = guard.parse_target(url)
     # Identity is asked for because every other coding has to be bounded as it unfolds.
     fixed = {"accept-encoding": "identity", "connection": "close"}
     sent = {"user-agent": USER_AGENT, **headers, **fixed}
-    return Errand(method, guard.parse_target(url), sent, None, max_bytes, deadline, hosts)
+    return Errand(method, target, sent, None, bounds.max_bytes, deadline, bounds.hosts)
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
@@ -69,8 +69,9 @@ def fetch(
     env = os.environ if environ is None else environ
     headers = semanticscholar.headers(env) if provider_name == "semanticscholar" else {}
     question = Question(provider_name, transport, timeout_s, headers=headers, environ=env)
+    wanted = _Wanted(query, limit, filters, env)
     try:
-        parsed = _ask(provider_name, question, query, limit, filters, env)
+        parsed = _ask(provider_name, question, wanted)
     except ExhaustedError as error:
         return ProviderAnswer(
             provider_name, "exhausted", reason=error.message, exhausted_until=error.until
@@ -80,20 +81,22 @@ def fetch(
     return _answer(provider_name, parsed, limit, filters)
 
 
-def _ask(
-    name: str,
-    question: Question,
-    query: str,
-    limit: int,
-    filters: Filters,
-    env: Mapping[str, str],
-) -> ParsedRecords:
+class _Wanted(NamedTuple):
+    """What every provider's `search_request` takes, in its order."""
+
+    query: str
+    limit: int
+    filters: Filters
+    environ: Mapping[str, str]
+
+
+def _ask(name: str, question: Question, wanted: _Wanted) -> ParsedRecords:
     if name == "arxiv":
-        return _ask_arxiv(question, *arxiv.search_request(query, limit, filters, env))
+        return _ask_arxiv(question, *arxiv.search_request(*wanted))
     if name == "pubmed":
-        return _ask_pubmed(question, query, limit, filters, env)
+        return _ask_pubmed(question, wanted)
     module = _JSON_MODULES[name]
-    path, params = module.search_request(query, limit, filters, env)
+    path, params = module.search_request(*wanted)
     parsed: ParsedRecords = module.parse(question.answer(path, params, accept=_JSON))
     return parsed
 
@@ -106,16 +109,14 @@ def _ask_arxiv(question: Question, path: str, params: Mapping[str, str]) -> Pars
     raise ProviderError(_EMPTY_FEED)
 
 
-def _ask_pubmed(
-    question: Question, query: str, limit: int, filters: Filters, env: Mapping[str, str]
-) -> ParsedRecords:
-    path, params = pubmed.search_request(query, limit, filters, env)
+def _ask_pubmed(question: Question, wanted: _Wanted) -> ParsedRecords:
+    path, params = pubmed.search_request(*wanted)
     ids, total = pubmed.parse_ids(question.answer(path, params, accept=_JSON))
     if not ids:
         if total:
             raise ProviderError("PubMed counted matches but named none.")
         return ParsedRecords((), total=0)
-    path, params = pubmed.records_request(ids[:limit], env)
+    path, params = pubmed.records_request(ids[: wanted.limit], wanted.environ)
     parsed = pubmed.parse(question.answer(path, params, accept=_XML))
     return parsed._replace(total=total)
 
