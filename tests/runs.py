@@ -48,7 +48,9 @@ def finding(name: str, gaps: str = "none") -> str:
 
 def report(title: str = "Tides and coasts") -> str:
     """Return a synthesist's answer that the gate lets pass."""
-    sections = "\n\n".join(f"### {name}\n\n{CLAIMS[name]} [{n}]." for n, name in enumerate(NAMES, 1))
+    sections = "\n\n".join(
+        f"### {name}\n\n{CLAIMS[name]} [{n}]." for n, name in enumerate(NAMES, 1)
+    )
     sources = "\n".join(source_line(n, name) for n, name in enumerate(NAMES, 1))
     return (
         f"# {title}\n\n## Executive Summary\n\n{CLAIMS[NAMES[0]]} [1].\n\n"
@@ -142,7 +144,7 @@ class Run:
     def start(self, *more: str, topic: str = TOPIC, delegate: str = "scripted") -> Ended:
         """Start the run and remember its slug."""
         chosen = self.script_options if delegate == "scripted" else ["--delegate", delegate]
-        ended = self.cli("start", topic, *chosen, *(SUBTOPICS if not more else more), "--json")
+        ended = self.cli("start", topic, *chosen, *(more or SUBTOPICS), "--json")
         if ended.code == 0:
             self.slug = ended.json["slug"]
         return ended
@@ -202,7 +204,9 @@ class Run:
     def files(self) -> list[str]:
         """Return every file below `.omh`, relative to it, sorted; caches and seeded files not."""
         found = (
-            path.relative_to(self.base).as_posix() for path in self.base.rglob("*") if path.is_file()
+            path.relative_to(self.base).as_posix()
+            for path in self.base.rglob("*")
+            if path.is_file()
         )
         return sorted(
             name for name in found

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from omh_research.documents import frontmatter
 from omh_research.documents.finding import ParsedFinding, parse_finding
+from omh_research.documents.heads import FindingHead, checked
 from omh_research.documents.source_lines import Source
 
 MAX_TITLE_CHARS = 300
@@ -45,6 +46,7 @@ def render_finding(subtopic: str, text: str, finding: ParsedFinding | None = Non
         ],
         "parse": [note[:300] for note in notes],
     }
+    checked(meta, FindingHead, f"the findings on {subtopic[:80]}")
     return frontmatter.render(meta, text)
 
 

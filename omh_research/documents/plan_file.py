@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from omh_research.documents import frontmatter
+from omh_research.documents.heads import PlanHead, checked
 from omh_research.documents.names import fold_topic
 from omh_research.documents.plan import Subtopic
 from omh_research.documents.state import SESSION
@@ -59,6 +60,7 @@ def render_plan(plan: Plan) -> str:
     for number, subtopic in enumerate(plan.subtopics, 1):
         lines.append(f"{number}. {subtopic.name}")
         lines += [f"   - {query}" for query in subtopic.queries]
+    checked(meta, PlanHead, f"the plan of {plan.slug}")
     return frontmatter.render(meta, "\n".join(lines) + "\n")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from omh_research.documents.heads import checked
 from omh_research.errors import DamagedFileError, NewerVersionError
 
 STATE_VERSION = 1
@@ -241,6 +242,7 @@ def render_state(state: State, *, written_at: str, version: str) -> bytes:
         "schema_version": SCHEMA_VERSION,
         "written_by": f"{WRITTEN_BY} {version}",
     }
+    checked(plain, State, f"the state of {state.slug}")
     text = json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=1)
     return text.encode("ascii") + b"\n"
 

@@ -11,10 +11,12 @@ import json
 from collections.abc import Mapping
 
 from omh_research.documents.finding import EvidenceLine, ParsedFinding
+from omh_research.documents.heads import checked
 from omh_research.documents.names import kebab
 from omh_research.documents.source import HeldText
 from omh_research.documents.source_lines import Source
 from omh_research.tools.alignment import align
+from omh_research.tools.ledger import EvidenceRow
 from omh_research.tools.quotes import PreparedText, match
 from omh_research.tools.urls import canonical
 
@@ -38,9 +40,10 @@ def evidence_rows(
         text = held.get(canonical(source.url)) if source is not None else None
         if text is not None and text.sha256 not in prepared:
             prepared[text.sha256] = PreparedText.of(text.text)
-        checked = prepared.get(text.sha256) if text is not None else None
-        row = _row(subtopic, line, source, text, checked)
+        words = prepared.get(text.sha256) if text is not None else None
+        row = _row(subtopic, line, source, text, words)
         row["confidence"] = _confidence(len(support.get(line.claim.casefold(), ())))
+        checked(row, EvidenceRow, "a row of the evidence ledger")
         rows.append(json.dumps(row, ensure_ascii=True, sort_keys=True))
     return tuple(rows)
 
@@ -50,12 +53,12 @@ def _row(
     line: EvidenceLine,
     source: Source | None,
     text: HeldText | None,
-    checked: PreparedText | None,
+    words: PreparedText | None,
 ) -> dict[str, object]:
     quote_status = "missing" if not line.quote else "not_held"
     alignment = ""
-    if line.quote and checked is not None:
-        quote_status = match(line.quote, checked)
+    if line.quote and words is not None:
+        quote_status = match(line.quote, words)
         alignment = align(line.claim, line.quote)
     row: dict[str, object] = {
         "schema_version": SCHEMA_VERSION,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from omh_research.documents import event, frontmatter
 from omh_research.documents.event import Word
+from omh_research.documents.heads import ReportHead, checked
 from omh_research.documents.snapshot import Snapshot
 from omh_research.machine import Trigger
 from omh_research.outcome import Artifact, Outcome
@@ -50,4 +51,5 @@ def _report(snapshot: Snapshot, services: Services, detail: str) -> str:
         "sources_fetched": fetched,
         "sources_declared": declared,
     }
+    checked(meta, ReportHead, f"the report of {plan.slug}")
     return frontmatter.render(meta, f"{title}\n\n{label}\n{rest}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from omh_research.documents import event, frontmatter
 from omh_research.documents.event import Word
 from omh_research.documents.finding import parse_finding
+from omh_research.documents.heads import ReportHead, checked
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.task import FindingText
 from omh_research.errors import OmhError
@@ -83,6 +84,7 @@ def draft(snapshot: Snapshot, services: Services, body: str) -> str:
         "sources_fetched": fetched,
         "sources_declared": declared,
     }
+    checked(meta, ReportHead, f"the report of {plan.slug}")
     return frontmatter.render(meta, body)
 
 

@@ -11,6 +11,7 @@ import os
 
 import msgspec
 
+from omh_research.documents.heads import checked
 from omh_research.documents.names import check_task_id
 from omh_research.documents.task import Reply
 from omh_research.errors import DamagedFileError, UsageError
@@ -18,6 +19,10 @@ from omh_research.store import disk
 from omh_research.store.layout import Layout
 
 MAX_REPLY_BYTES = 16_000_000
+
+
+def _checked(reply: Reply) -> dict[str, object]:
+    return checked(msgspec.to_builtins(reply), Reply, f"the reply to {reply.task_id}")
 
 
 class Mailbox:
@@ -65,7 +70,7 @@ class Mailbox:
             raise UsageError(f"Task {reply.task_id} is answered already, with another text.")
         folder = self._layout.tasks_dir(self._slug)
         disk.make_directories(self._layout.base, folder)
-        data = disk.encode(json.dumps(msgspec.to_builtins(reply), ensure_ascii=False))
+        data = disk.encode(json.dumps(_checked(reply), ensure_ascii=False))
         if len(data) > MAX_REPLY_BYTES:
             raise UsageError(f"The answer to {reply.task_id} is longer than the store takes.")
         path = self._layout.reply(self._slug, check_task_id(reply.task_id))

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from omh_research.documents.heads import checked
 from omh_research.documents.source import Fetch, HeldText, Hit
 from omh_research.errors import DamagedFileError
 from omh_research.store import disk
@@ -62,7 +63,8 @@ class Sources:
             if row in rows:
                 return
             self._make_folder()
-            line = json.dumps(msgspec.to_builtins(row), ensure_ascii=False, sort_keys=True)
+            plain = checked(msgspec.to_builtins(row), Fetch, "a row of the fetch ledger")
+            line = json.dumps(plain, ensure_ascii=False, sort_keys=True)
             line = line.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
             path = self._layout.evidence(self._slug, FETCH_LEDGER)
             if not self._repaired:
