@@ -229,9 +229,9 @@ def test_a_source_tells_its_verified_rows_from_others() -> None:
 
 def test_a_near_verbatim_sentence_with_other_polarity_is_seen() -> None:
     held = source("The new vaccine does not prevent severe infection in older adults.")
-    assert held.reverses("The new vaccine prevents severe infection in older adults")
-    assert not held.reverses("The new vaccine does not prevent severe infection in older adults")
-    assert not held.reverses("Younger people were studied as well in the trial")
+    assert held.context.reverses("The new vaccine prevents severe infection in older adults")
+    assert not held.context.reverses("The new vaccine does not prevent severe infection in older adults")
+    assert not held.context.reverses("Younger people were studied as well in the trial")
 
 
 @pytest.mark.parametrize(

@@ -160,22 +160,7 @@ class EvidenceCheck:
             message = f"{named}: this {what} does not stand in {cited}.{self._advice(statement)}"
             self._fail(f"{rule}_not_in_source", statement, message)
         if not cross and missing.is_empty:
-            far = [
-                f.text
-                for f in facts.figures
-                if not any(s.figures.supports(f) and s.holds_near(f, part.text) for s in held)
-            ]
-            if far:
-                message = (
-                    f"{', '.join(far)}: in {cited} this number stands in another context only."
-                    f"{self._advice(statement)}"
-                )
-                self._fail("figure_out_of_context", statement, message)
-        if not cross and missing.is_empty and any(s.reverses(part.text) for s in held):
-            near = all(s.reverses(part.text) or not s.repeats(part.text) for s in held)
-            if near:
-                message = f"the sentence says the opposite of {cited}.{self._advice(statement)}"
-                self._fail("negation_differs", statement, message)
+            self._compare_context(statement, part, facts, held)
         if self.given.require_quotes and missing.is_empty and not facts.is_empty:
             uncovered = _missing(facts, [s.quoted for s in held], cross=cross)
             if not uncovered.is_empty:
@@ -185,6 +170,30 @@ class EvidenceCheck:
                     f"{self._advice(statement)}"
                 )
                 self._fail("no_verified_quote", statement, message)
+
+    def _compare_context(
+        self, statement: Statement, part: Part, facts: Facts, held: list[SourceText]
+    ) -> None:
+        """Compare with the sentences of the sources that say the same."""
+        cited, advice = _cited(part.numbers), self._advice(statement)
+        contexts = [text.context for text in held]
+        far = [
+            figure.text
+            for figure in facts.figures
+            if not any(
+                text.figures.supports(figure) and text.context.holds_near(figure, part.text)
+                for text in held
+            )
+        ]
+        words = [context.lacks_number_word(part.text) for context in contexts]
+        far += words[:1] if all(words) else []
+        if far:
+            message = f"{', '.join(far)}: {cited} has another number in this context.{advice}"
+            self._fail("figure_out_of_context", statement, message)
+        reversed_ = [context.reverses(part.text) for context in contexts]
+        if any(reversed_) and not any(context.repeats(part.text) for context in contexts):
+            message = f"the sentence says the opposite of {cited}.{advice}"
+            self._fail("negation_differs", statement, message)
 
     def _check_uncited(self, statement: Statement, facts: Facts, held: list[SourceText]) -> None:
         if self._has_label(statement):

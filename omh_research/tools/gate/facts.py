@@ -10,18 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from math import log
 
 from msgspec import Struct
 
 from omh_research.documents.source import HeldText
-from omh_research.tools import sentences
 from omh_research.tools.dates import Date, DateIndex, find_dates, index_dates
 from omh_research.tools.figures import Figure, FigureIndex, find_figures, index_figures
-from omh_research.tools.negation import is_negated
+from omh_research.tools.gate.context import Context
 from omh_research.tools.proper_names import Name, NameIndex, find_names, index_names
 from omh_research.tools.quotes import NOT_FOUND, VERIFIED, PreparedText, match
-from omh_research.tools.tokens import content_tokens, detect_language
+from omh_research.tools.tokens import detect_language
 
 _NOT_PROSE = re.compile(
     r"`[^`\n]{1,300}`|\(\s*\d{1,2}\s*\)|（\s*\d{1,2}\s*）|\(?unverified\)?", re.IGNORECASE
@@ -34,8 +32,6 @@ _STRUCTURE_WORD = re.compile(
     re.IGNORECASE,
 )
 _ACRONYM = re.compile(r"\(([A-Z][A-Za-z0-9]{1,7})\)")
-_MIN_TOKENS = 4
-_MAX_SENTENCES = 20_000
 
 
 class Facts(Struct, frozen=True):
@@ -146,78 +142,7 @@ class SourceText:
         reduced._labels = self._labels
         return reduced
 
-    def holds_near(self, figure: Figure, statement: str) -> bool:
-        """Return whether the figure stands near words of `statement`, not just anywhere.
-
-        Near is within two sentences that share a fifth of the statement's words, weighed by how
-        rare they are in the source. A statement with fewer than three of the source's words is
-        not judged.
-        """
-        tokens = frozenset(content_tokens(statement, self.language)) & self._weights.keys()
-        if len(tokens) < 3:
-            return True
-        whole = sum(self._weights[token] for token in tokens)
-        places = [at for value in figure.values for at in self._places.get(value, ())]
-        if not places:
-            return True  # written as words, or in a title
-        for at in places:
-            around = frozenset().union(*(s[0] for s in self._sentences[max(0, at - 2) : at + 3]))
-            if sum(self._weights[token] for token in tokens & around) >= 0.2 * whole:
-                return True
-        return False
-
-    def reverses(self, statement: str) -> bool:
-        """Return whether a sentence of the source says the same with other polarity, none alike."""
-        return self._polarity_of(statement) == (True, False)
-
-    def repeats(self, statement: str) -> bool:
-        """Return whether a sentence of the source says nearly the same with the same polarity."""
-        return self._polarity_of(statement)[1]
-
-    def _polarity_of(self, statement: str) -> tuple[bool, bool]:
-        """Return (opposed, alike): which near-verbatim sentences the source has."""
-        tokens = frozenset(content_tokens(statement, self.language))
-        if len(tokens) < _MIN_TOKENS:
-            return False, False
-        negated = is_negated(statement)
-        opposed = alike = False
-        for other, is_other_negated in self._sentences:
-            if len(tokens & other) >= 0.9 * len(tokens) and len(other) <= 2 * len(tokens):
-                opposed |= negated != is_other_negated
-                alike |= negated == is_other_negated
-        return opposed, alike
-
     @cached_property
-    def _spans(self) -> list[sentences.Span]:
-        spans = [span for text in self._held for span in sentences.split(text.text)]
-        return spans[:_MAX_SENTENCES]
-
-    @cached_property
-    def _sentences(self) -> list[tuple[frozenset[str], bool]]:
-        return [
-            (
-                frozenset(content_tokens(span.text[:2_000], self.language)),
-                is_negated(span.text[:2_000]),
-            )
-            for span in self._spans
-        ]
-
-    @cached_property
-    def _weights(self) -> dict[str, float]:
-        """How rare each token is among the source's sentences."""
-        counts: dict[str, int] = {}
-        for tokens, _ in self._sentences:
-            for token in tokens:
-                counts[token] = counts.get(token, 0) + 1
-        total = len(self._sentences)
-        return {token: log(1 + total / count) for token, count in counts.items()}
-
-    @cached_property
-    def _places(self) -> dict[str, list[int]]:
-        """For each value the sentences in which it stands as digits."""
-        places: dict[str, list[int]] = {}
-        for at, span in enumerate(self._spans):
-            for figure in find_figures(span.text) if any(map(str.isdigit, span.text)) else ():
-                for value in figure.values:
-                    places.setdefault(value, []).append(at)
-        return places
+    def context(self) -> Context:
+        """The held text sentence by sentence."""
+        return Context([text.text for text in self._held], self.language)
