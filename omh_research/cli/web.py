@@ -95,6 +95,7 @@ def read(
 ) -> int:
     """Read URL: its main text as Markdown. Exit 1 with the page's state when it was not read."""
     from omh_research.providers.web import open_jina, web_environ
+    from omh_research.providers.web.page_cache import PageCache
     from omh_research.providers.web.reading import ReadingRules, WebReader
     from omh_research.settings import load_settings
     from omh_research.transport import Transport
@@ -104,7 +105,8 @@ def read(
     transport = Transport(environ=environ)
     second = open_jina(transport, environ, Path(settings.root)) if jina else None
     rules = ReadingRules(timeout, not ignore_robots, links)
-    page, status, _ = WebReader(transport, rules=rules, second=second).examine(url)
+    reader = WebReader(transport, rules=rules, second=second, cache=PageCache())
+    page, status, _ = reader.examine(url)
     answer = {
         "url": page.url, "final_url": page.final_url, "status": status, "title": page.title,
         "language": page.language, "date": page.date or None, "author": page.author or None,

@@ -36,6 +36,7 @@ def open_web(
     Providers with a key come first, then SearXNG (if set up), DuckDuckGo, Wikipedia, then the
     academic five. `allow_jina` lets Jina Reader read a page that we could not.
     """
+    from omh_research.providers.web.page_cache import PageCache
     from omh_research.providers.web.reading import WebReader
     from omh_research.providers.web.searching import build_provider, configured_names
     from omh_research.transport import Transport
@@ -45,7 +46,7 @@ def open_web(
     names = [*configured_names(environ, root), *LAST_RESORTS]
     providers = [build_provider(name, transport, environ, root) for name in names]
     second = open_jina(transport, environ, root) if allow_jina else None
-    return providers, WebReader(transport, second=second)
+    return providers, WebReader(transport, second=second, cache=PageCache())
 
 
 def open_jina(transport: Transport, environ: Mapping[str, str], root: Path) -> Reader:

@@ -24,6 +24,7 @@ from omh_research.providers.web.robots import RobotsGate
 if TYPE_CHECKING:
     from omh_research.network.errand import Response
     from omh_research.providers.interface import Reader
+    from omh_research.providers.web.page_cache import PageCache
     from omh_research.transport import Transport
 
 DEFAULT_TIMEOUT_S = 30.0
@@ -68,6 +69,7 @@ class WebReader:
     """Reads pages ourselves. Safe to use from several threads.
 
     `second` (Jina, where allowed) is asked once when our own reading ends in a wall or a fault.
+    `cache` keeps pages as long as their servers say.
     """
 
     name = "web"
@@ -78,8 +80,10 @@ class WebReader:
         *,
         rules: ReadingRules = DEFAULT_RULES,
         second: Reader | None = None,
+        cache: PageCache | None = None,
     ) -> None:
         self._transport = transport
+        self._cache = cache
         self._rules = rules
         self._second = second
         self._gate = RobotsGate(transport)
@@ -119,13 +123,16 @@ class WebReader:
                 if not robots.allows(url):
                     why = robots.unavailable or "robots.txt does not allow it"
                     return Reading(Page(url, url, "robots", detail=why))
-            response = self._transport.get(
-                url, timeout_s=max(deadline - time.monotonic(), 0.05), accept=ACCEPT
-            )
+            response = self._get(url, max(deadline - time.monotonic(), 0.05))
         except TransportError as error:
             state = "refused" if error.state == "offline" else error.state
             return Reading(Page(url, url, state, detail=str(error)))
         return read_response(response, url, links=self._rules.links)
+
+    def _get(self, url: str, timeout_s: float) -> Response:
+        if self._cache is None:
+            return self._transport.get(url, timeout_s=timeout_s, accept=ACCEPT)
+        return self._cache.get(self._transport, url, timeout_s, ACCEPT)
 
 
 def read_response(response: Response, url: str, *, links: bool = False) -> Reading:
