@@ -37,7 +37,7 @@ from omh_research.delegates.gather import Gathered, gather
 from omh_research.delegates.interface import Library
 from omh_research.delegates.prompt import GATHERED_RULE, NO_TOOLS_RULE, WEB_RULE, compose
 from omh_research.delegates.redaction import redact
-from omh_research.delegates.registry import RoleText, read_options
+from omh_research.delegates.registry import RoleText, Surroundings, read_options
 from omh_research.delegates.second_pass import answer_with_second_pass
 from omh_research.delegates.strays import TOKEN_VARIABLE, find_strays
 from omh_research.documents.task import Reply, Task
@@ -62,9 +62,9 @@ class CommandDelegate:
         self.can_scope_tools = self._line.limits_to_list
 
     @classmethod
-    def from_options(cls, options: Mapping[str, object], role_text: RoleText) -> CommandDelegate:
+    def from_options(cls, options: Mapping[str, object], around: Surroundings) -> CommandDelegate:
         """Return the delegate; raise `UsageError` without exactly one of preset and command."""
-        return cls(read_options("command", options, CommandOptions), role_text)
+        return cls(read_options("command", options, CommandOptions), around.role_text)
 
     def answer(self, task: Task, library: Library | None, should_stop: Callable[[], bool]) -> Reply:
         """Return the program's answer to `task`.

@@ -9,7 +9,6 @@ Importers: registry. The model library (extra `llm`) is imported on the first ca
 from __future__ import annotations
 
 import importlib.util
-import os
 from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
@@ -17,7 +16,7 @@ from msgspec.structs import replace
 from omh_research.delegates.gather import gather
 from omh_research.delegates.interface import Library
 from omh_research.delegates.prompt import GATHERED_RULE, NO_TOOLS_RULE, Prompt, compose
-from omh_research.delegates.registry import RoleText, read_options
+from omh_research.delegates.registry import RoleText, Surroundings, read_options
 from omh_research.delegates.second_pass import answer_with_second_pass
 from omh_research.documents.task import Reply, Task
 from omh_research.errors import DelegateError, PrerequisiteError
@@ -58,7 +57,7 @@ class LlmDelegate:
         self.model = endpoint.model
 
     @classmethod
-    def from_options(cls, options: Mapping[str, object], role_text: RoleText) -> LlmDelegate:
+    def from_options(cls, options: Mapping[str, object], around: Surroundings) -> LlmDelegate:
         """Return the delegate for the server that options and environment name.
 
         Raises `PrerequisiteError` without the extra `llm`, an address, a model or a key, or when
@@ -70,8 +69,8 @@ class LlmDelegate:
                 "The llm delegate needs the package 'pydantic-ai-slim'.",
                 hint="Install it: pip install 'omh-research[llm]'.",
             )
-        prices = load_prices(given.prices or os.environ.get(PRICES_VARIABLE, ""))
-        return cls(resolve_endpoint(given, os.environ), given, role_text, prices)
+        prices = load_prices(given.prices or around.environ.get(PRICES_VARIABLE, ""))
+        return cls(resolve_endpoint(given, around.environ), given, around.role_text, prices)
 
     def answer(self, task: Task, library: Library | None, should_stop: Callable[[], bool]) -> Reply:
         """Return the model's answer; a failure is a failed reply that keeps text and costs."""

@@ -5,17 +5,19 @@ this order: a short name below; the name of an entry point in the group `omh_res
 a dotted path `package.module:Factory`. Refuses to import a delegate before it is asked for, and
 to choose one. Importers: wiring.
 
-A target is a class with `from_options(options, role_text)` (a class method), or any callable
+A target is a class with `from_options(options, surroundings)` (a class method), or any callable
 without arguments. Options are plain JSON values; a delegate refuses those it does not know.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, TypeVar, cast
 
 import msgspec
+from msgspec import Struct
 
 from omh_research.delegates.interface import Delegate
 from omh_research.errors import PrerequisiteError, UsageError
@@ -36,19 +38,37 @@ RoleText = Callable[[str], str]
 _Options = TypeVar("_Options", bound=msgspec.Struct)
 
 
+class Surroundings(Struct, frozen=True):
+    """What a delegate may look at besides its options: role texts, and the environment with the
+    project's `.env` behind it. Neither ever goes into a state or a log."""
+
+    role_text: RoleText
+    environ: Mapping[str, str]
+
+
 def make(
-    name: str, options: Mapping[str, object] | None = None, *, role_text: RoleText | None = None
+    name: str,
+    options: Mapping[str, object] | None = None,
+    *,
+    role_text: RoleText | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> Delegate:
     """Return the delegate called `name`, made with `options`.
 
     `role_text` resolves `[omh-role:NAME]` (spec D5); without it prompts carry the goal alone.
+    `environ` is where keys and OMH_* variables are looked up: the process's environment, unless
+    the caller adds the project's `.env` to it.
     Raises `UsageError` for a name nobody has or an option the delegate does not know,
     `PrerequisiteError` when its optional packages are missing.
     """
     target = _load(name)
     from_options = getattr(target, "from_options", None)
     if from_options is not None:
-        return cast(Delegate, from_options(dict(options or {}), role_text or _no_role_text))
+        around = Surroundings(
+            role_text=role_text or _no_role_text,
+            environ=os.environ if environ is None else environ,
+        )
+        return cast(Delegate, from_options(dict(options or {}), around))
     if options:
         raise UsageError(
             f"The delegate {name!r} takes no options, but was given {sorted(options)}."

@@ -34,7 +34,7 @@ import msgspec
 from msgspec import Struct
 
 from omh_research.delegates.interface import Library
-from omh_research.delegates.registry import RoleText, read_options
+from omh_research.delegates.registry import Surroundings, read_options
 from omh_research.documents.task import Reply, Task, Usage
 from omh_research.errors import DelegateError, UsageError
 
@@ -101,15 +101,15 @@ class ScriptedDelegate:
         self.needs_library = any(line.searches or line.reads for line in replies)
 
     @classmethod
-    def from_options(cls, options: Mapping[str, object], role_text: RoleText) -> ScriptedDelegate:
-        """Return the delegate of a script file; `role_text` is not needed.
+    def from_options(cls, options: Mapping[str, object], around: Surroundings) -> ScriptedDelegate:
+        """Return the delegate of a script file.
 
         Without options the environment's OMH_SCRIPT and OMH_SCRIPT_CALLS are used, so that a
         test can reach into a run started by another process.
         """
         given = read_options("scripted", options, ScriptedOptions)
-        script = given.script or os.environ.get(SCRIPT_VARIABLE, "")
-        calls = given.calls or os.environ.get(CALLS_VARIABLE, "")
+        script = given.script or around.environ.get(SCRIPT_VARIABLE, "")
+        calls = given.calls or around.environ.get(CALLS_VARIABLE, "")
         read = read_script(Path(script)) if script else Script()
         return cls(read, calls=Path(calls) if calls else None)
 

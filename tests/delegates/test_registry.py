@@ -61,9 +61,9 @@ def test_an_installed_entry_point_names_a_delegate(
         "class Plugged:\n"
         "    name = 'plugged'\n"
         "    @classmethod\n"
-        "    def from_options(cls, options, role_text):\n"
+        "    def from_options(cls, options, around):\n"
         "        made = cls()\n        made.options = options\n"
-        "        made.role = role_text('researcher')\n        return made\n",
+        "        made.role = around.role_text('researcher')\n        made.key = around.environ['KEY']\n        return made\n",
         encoding="utf-8",
     )
     info = tmp_path / "plugged-1.0.dist-info"
@@ -73,9 +73,12 @@ def test_an_installed_entry_point_names_a_delegate(
         "[omh_research.delegates]\nplugged = plugged:Plugged\n", encoding="utf-8"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    made = registry.make("plugged", {"depth": 2}, role_text=lambda name: f"You are {name}.")
+    made = registry.make(
+        "plugged", {"depth": 2}, role_text=lambda name: f"You are {name}.", environ={"KEY": "k"}
+    )
     assert made.options == {"depth": 2}  # type: ignore[attr-defined]
     assert made.role == "You are researcher."  # type: ignore[attr-defined]
+    assert made.key == "k"  # type: ignore[attr-defined]
     assert "plugged" in registry.known_names()
 
 

@@ -7,6 +7,7 @@ are kept.
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
 import threading
@@ -120,7 +121,8 @@ class LlmServer:
         for name, value in headers.items():
             handler.send_header(name, value)
         handler.end_headers()
-        handler.wfile.write(data[: len(data) // 2] if step.cut else data)
+        with contextlib.suppress(ConnectionError):  # the client may have gone
+            handler.wfile.write(data[: len(data) // 2] if step.cut else data)
         if step.cut:
             handler.close_connection = True
 
