@@ -16,9 +16,9 @@ from collections.abc import Mapping
 
 from omh_research.errors import StorageError, UsageError
 from omh_research.literature.building import BuiltBundle
+from omh_research.literature.files import replace_all, sync_directory
 from omh_research.literature.manifest import to_json
 from omh_research.literature.rls_contract import ARTIFACTS, MANIFEST
-from omh_research.store import disk
 
 STALE_S = 86_400
 _OWN_FILES = frozenset({MANIFEST, *ARTIFACTS.values()})
@@ -88,7 +88,7 @@ def write_bundle(built: BuiltBundle, folder: str, *, force: bool = False) -> Non
         os.mkdir(aside)
         _fill(aside, files)
         _swap_in(aside, folder)
-        disk.sync_directory(parent)
+        sync_directory(parent)
     except OSError as error:
         reason = error.strerror or str(error)
         raise StorageError(f"Cannot write the bundle: {reason}.") from error
@@ -99,7 +99,7 @@ def write_bundle(built: BuiltBundle, folder: str, *, force: bool = False) -> Non
 def _fill(aside: str, files: Mapping[str, bytes]) -> None:
     # The manifest last: a folder without one is no bundle.
     names = [name for name in files if name != MANIFEST] + [MANIFEST]
-    disk.replace_all((os.path.join(aside, name), files[name]) for name in names)
+    replace_all((os.path.join(aside, name), files[name]) for name in names)
 
 
 def _swap_in(aside: str, folder: str) -> None:

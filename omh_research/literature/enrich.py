@@ -23,6 +23,7 @@ from omh_research.documents.state import load_json_object
 from omh_research.errors import DamagedFileError, ToolInputError, UsageError
 from omh_research.literature import legacy, matching
 from omh_research.literature.bundle import check_in_scope
+from omh_research.literature.files import read_bytes, replace
 from omh_research.literature.record import Paper, bib_of, paper_of, sound_text
 from omh_research.literature.rls_contract import (
     MAX_ARTIFACT_BYTES,
@@ -30,7 +31,6 @@ from omh_research.literature.rls_contract import (
     PROVIDER_ORDER,
 )
 from omh_research.literature.titles import read_title
-from omh_research.store import disk
 
 if TYPE_CHECKING:
     from omh_research.literature.recall import Ask
@@ -83,7 +83,7 @@ def enrich_file(request: EnrichRequest, ask: Ask, clock: Callable[[], datetime])
         raise UsageError(
             f"{os.path.basename(target)} is there already.", hint="Replace it with --force."
         )
-    data = disk.read_bytes(source, max_bytes=MAX_ARTIFACT_BYTES)
+    data = read_bytes(source, max_bytes=MAX_ARTIFACT_BYTES)
     if data is None:
         raise UsageError(f"--input: there is no file {os.path.basename(source)}.")
     seen_at = clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -92,7 +92,7 @@ def enrich_file(request: EnrichRequest, ask: Ask, clock: Callable[[], datetime])
     out = [run.enrich(row, paper) for row, paper in rows]
     body = b"".join(msgspec.json.encode(row, order="sorted") + b"\n" for row in out)
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    disk.replace(target, body)
+    replace(target, body)
     return Enriched(_counts(out, run.filled), tuple(run.warnings))
 
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from omh_research.errors import UsageError
 from omh_research.literature import bibtex, csl, prisma, ris
 from omh_research.literature.bundle import check_in_scope
+from omh_research.literature.files import replace
 from omh_research.literature.manifest import to_json
 from omh_research.literature.pool import open_checked
 from omh_research.literature.record import Paper
-from omh_research.store import disk
 
 WRITERS: dict[str, Callable[[Sequence[Paper]], str]] = {
     "bibtex": bibtex.write_bibtex,
@@ -52,4 +52,4 @@ def write_export(text: str, path: str, *, scope_root: str | None, force: bool) -
         raise UsageError(
             f"{os.path.basename(target)} is there already.", hint="Replace it with --force."
         )
-    disk.replace(target, text.encode("utf-8"))
+    replace(target, text.encode("utf-8"))

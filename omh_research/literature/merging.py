@@ -165,6 +165,7 @@ def dedupe_map(hits: Sequence[Paper], pool: MergedPool) -> dict[str, Any]:
     """
 
     def member(at: int) -> dict[str, Any]:
+        """Return how the map names a hit."""
         return {"line": at + 1, "record_id": hits[at].record_id}
 
     clusters = [

@@ -132,31 +132,16 @@ def paper_of(record: Record, *, query_id: str, rank: int, provider: str, seen_at
     title = sound_text(record.title)
     if not title:
         raise ValueError("a record without a title is no candidate")
-    warnings = list(record.warnings)
     doi = clean_doi(record.doi) if record.doi else None
+    warnings = set(record.warnings)
     if record.doi and not doi:
-        warnings.append("invalid_doi_discarded")
-    identifiers = Identifiers(
-        doi,
-        sound_text(record.pmid),
-        sound_text(record.arxiv),
-        sound_text(record.openalex),
-        sound_text(record.semantic_scholar),
-    )
+        warnings.add("invalid_doi_discarded")
+    if record.retracted:
+        warnings.add("retracted")
+    identifiers = _identifiers_of(record, doi)
     authors = tuple(a for a in map(sound_text, record.authors) if a)
     abstract, key = sound_text(record.abstract), sound_text(record.provider_record_id) or ""
     year = record.year if record.year and 1000 <= record.year <= 3000 else None
-    publication = Publication(
-        sound_text(record.publication_type),
-        record.is_preprint,
-        sound_text(record.preprint_server),
-        record.peer_reviewed,
-        sound_text(record.version),
-        sound_text(record.language),
-        record.is_open_access,
-    )
-    if record.retracted:
-        warnings.append("retracted")
     gaps = gaps_of(authors, year, identifiers, sound_text(record.url))
     return flatten(
         Paper(
@@ -172,7 +157,7 @@ def paper_of(record: Record, *, query_id: str, rank: int, provider: str, seen_at
             abstract=abstract,
             abstract_status="present" if abstract else "not_requested",
             abstract_provenance=AbstractProvenance(provider, key) if abstract else None,
-            publication=publication,
+            publication=_publication_of(record),
             sources=(PaperSource(provider, key, query_id, rank, sound_text(record.url), seen_at),),
             query_matches=(QueryMatch(query_id, provider, rank),),
             quality_warnings=tuple(sorted({*warnings, *(f"missing_{gap}" for gap in gaps)})),
@@ -185,6 +170,28 @@ def paper_of(record: Record, *, query_id: str, rank: int, provider: str, seen_at
             language=None,
             is_open_access=None,
         )
+    )
+
+
+def _identifiers_of(record: Record, doi: str | None) -> Identifiers:
+    return Identifiers(
+        doi,
+        sound_text(record.pmid),
+        sound_text(record.arxiv),
+        sound_text(record.openalex),
+        sound_text(record.semantic_scholar),
+    )
+
+
+def _publication_of(record: Record) -> Publication:
+    return Publication(
+        sound_text(record.publication_type),
+        record.is_preprint,
+        sound_text(record.preprint_server),
+        record.peer_reviewed,
+        sound_text(record.version),
+        sound_text(record.language),
+        record.is_open_access,
     )
 
 

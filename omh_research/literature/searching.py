@@ -6,7 +6,6 @@ failed run leaves its manifest. Refuses to enrich and to use a cache. Importers:
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from msgspec import Struct
 from omh_research.errors import OmhError, UsageError
 from omh_research.literature import bundle
 from omh_research.literature.building import EMPTY, SearchRun, build
+from omh_research.literature.files import read_bytes
 from omh_research.literature.manifest import (
     FilterSet,
     Manifest,
@@ -42,10 +42,9 @@ from omh_research.literature.rls_contract import (
     TOPUP_FLOOR,
     TOPUP_SHARE,
 )
-from omh_research.store import disk
 
 if TYPE_CHECKING:
-    from omh_research.providers.academic.record import ProviderAnswer
+    from omh_research.providers.academic.record import Filters, ProviderAnswer
     from omh_research.transport import Transport
 
 ASK_TIMEOUT_S = 30.0
@@ -87,38 +86,37 @@ def outside(
     """Return the real outside: providers behind `transport`, answers never from a cache."""
 
     def ask_with(filters: FilterSet) -> Ask:
-        return functools.partial(_ask, transport, filters, environ)
+        """Return the function that asks one provider one query within the filters."""
+        from omh_research.providers.academic.search import fetch
+
+        narrowed = _filters_of(filters)
+
+        def ask(provider: str, query: str, limit: int) -> ProviderAnswer:
+            return fetch(
+                _MODULE_NAMES.get(provider, provider),
+                query,
+                limit=limit,
+                filters=narrowed,
+                transport=transport,
+                timeout_s=ASK_TIMEOUT_S,
+                environ=environ,
+            )
+
+        return ask
 
     return Outside(ask_with, clock, rand)
 
 
-def _ask(
-    transport: Transport,
-    filters: FilterSet,
-    environ: Mapping[str, str] | None,
-    provider: str,
-    query: str,
-    limit: int,
-) -> ProviderAnswer:
+def _filters_of(filters: FilterSet) -> Filters:
     from omh_research.providers.academic.record import Filters
-    from omh_research.providers.academic.search import fetch
 
-    narrowed = Filters(
+    return Filters(
         filters.min_year,
         filters.max_year,
         filters.publication_types,
         filters.exclude_preprints,
         filters.language or "",
         filters.open_access,
-    )
-    return fetch(
-        _MODULE_NAMES.get(provider, provider),
-        query,
-        limit=limit,
-        filters=narrowed,
-        transport=transport,
-        timeout_s=ASK_TIMEOUT_S,
-        environ=environ,
     )
 
 
@@ -193,7 +191,7 @@ def _checked_inputs(request: SearchRequest) -> tuple[str, QueryPlan, QueriesErro
 
 def _read_queries(request: SearchRequest) -> bytes:
     path = bundle.check_in_scope(request.query_file, request.scope_root, "--query-file")
-    data = disk.read_bytes(path, max_bytes=MAX_QUERY_FILE_BYTES)
+    data = read_bytes(path, max_bytes=MAX_QUERY_FILE_BYTES)
     if data is None:
         raise UsageError(f"--query-file: there is no file {os.path.basename(path)}.")
     return data

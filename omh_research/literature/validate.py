@@ -18,6 +18,7 @@ from omh_research.documents.state import load_json_object
 from omh_research.errors import DamagedFileError, OmhError
 from omh_research.literature import manifest as manifests
 from omh_research.literature.building import ProvenanceRow, RawHit, topic_hash
+from omh_research.literature.files import check_directory, read_bytes
 from omh_research.literature.manifest import Manifest, digest, to_json
 from omh_research.literature.record import Paper, is_flat
 from omh_research.literature.rls_contract import (
@@ -27,7 +28,6 @@ from omh_research.literature.rls_contract import (
     MAX_LINE_BYTES,
     MAX_MANIFEST_BYTES,
 )
-from omh_research.store import disk
 
 MAX_PROBLEMS = 50
 _Row = TypeVar("_Row", bound=Struct)
@@ -70,7 +70,7 @@ def check_bundle(folder: str) -> BundleCheck:
 
 def _odd_entries(folder: str) -> list[str]:
     """Refuse a folder that is a link, or holds one: nothing may lead out of the bundle."""
-    if not disk.check_directory(os.path.abspath(folder)):
+    if not check_directory(os.path.abspath(folder)):
         raise DamagedFileError(f"There is no bundle at {os.path.basename(folder) or folder}.")
     try:
         with os.scandir(folder) as entries:
@@ -85,7 +85,7 @@ def read_manifest(folder: str) -> Manifest:
     Raises:
         DamagedFileError: missing, not of this contract, or a byte of it was changed.
     """
-    data = disk.read_bytes(os.path.join(folder, MANIFEST), max_bytes=MAX_MANIFEST_BYTES)
+    data = read_bytes(os.path.join(folder, MANIFEST), max_bytes=MAX_MANIFEST_BYTES)
     if data is None:
         raise DamagedFileError(f"{MANIFEST} is missing: this is no bundle.")
     raw = load_json_object(data, where=MANIFEST, max_bytes=MAX_MANIFEST_BYTES)
@@ -111,7 +111,7 @@ def _read_artifact(folder: str, manifest: Manifest, key: str, name: str) -> byte
     artifact = manifest.artifacts[key]
     if artifact.path != name:
         raise DamagedFileError(f"{MANIFEST}: {key} must be the file {name}.")
-    data = disk.read_bytes(os.path.join(folder, name), max_bytes=MAX_ARTIFACT_BYTES)
+    data = read_bytes(os.path.join(folder, name), max_bytes=MAX_ARTIFACT_BYTES)
     if data is None:
         raise DamagedFileError(f"{name} is missing.")
     if len(data) != artifact.bytes:
