@@ -75,7 +75,9 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
     language = language_of(snapshot)
     if snapshot.plan is not None:  # written before a crash: adopted, nothing is asked again
         settled = settle(snapshot.plan.subtopics, overrides(snapshot.options))
-        return _planned(snapshot, settled, snapshot.plan.language or language, ())
+        told = services.stored(goals.planner_task(snapshot, language))
+        paid = () if told is None else (told,)
+        return _planned(snapshot, settled, snapshot.plan.language or language, paid)
     given = snapshot.options.subtopics
     if given:
         subtopics = tuple(Subtopic(name=name, queries=queries) for name, queries in given)
