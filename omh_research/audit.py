@@ -22,6 +22,7 @@ from omh_research.documents.plan_file import Plan
 from omh_research.documents.source import HeldText
 from omh_research.documents.task import FindingText
 from omh_research.errors import NoSuchRunError, OmhError
+from omh_research.phases.goals import base_name
 from omh_research.project import Project
 from omh_research.store import disk
 from omh_research.store.seal import broken as broken_seal
@@ -146,6 +147,13 @@ def _check_texts(project: Project, slug: str, record: Sources, notes: _Notes) ->
         notes.held.append(f"texts: {good} fetched texts have the hash in their name")
 
 
+def _section_names(plan: Plan) -> tuple[str, ...]:
+    """Return the subtopics a report has a section for (items of later rounds join their own)."""
+    if int(plan.options.get("rounds", 1)) <= 1:
+        return plan.names
+    return tuple(dict.fromkeys(base_name(name) for name in plan.names))
+
+
 def _gate_input(
     plan: Plan,
     body: str,
@@ -157,7 +165,7 @@ def _gate_input(
     keeps_ledger = plan.delegate in LEDGER_DELEGATES
     return GateInput(
         topic=plan.topic,
-        subtopics=plan.names,
+        subtopics=_section_names(plan),
         report=body,
         findings=tuple((finding.stem, parse_finding(finding.text)) for finding in findings),
         held=tuple(held.values()),

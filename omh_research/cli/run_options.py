@@ -40,6 +40,14 @@ _OPTIONS = [
     click.option("--command", "command_line", default="", help="Command delegate: the program."),
     click.option("--preset", default="", help="Command delegate: hermes, claude, codex, …"),
     click.option("--model", default="", help="LLM delegate: the model."),
+    click.option(
+        "--rounds",
+        type=click.IntRange(1, 5),
+        is_flag=False,
+        flag_value=5,
+        default=1,
+        help="Rounds of search (2 to 5; without a number 5).",
+    ),
     click.option("--panel", type=click.IntRange(0, 7), default=0, help="Votes a claim: 3, 5, 7."),
     click.option("--if-confirmed", type=click.Choice(["refresh", "view", "cancel"]), default=None),
 ]
@@ -66,6 +74,7 @@ def make_options(root: str, given: dict[str, Any]) -> tuple[str, RunOptions]:
         corpus=tuple(stored_path(root, path) for path in given["corpus"]),
         bundle=stored_path(root, given["bundle"]) if given["bundle"] else "",
         language=given["language"],
+        rounds=given["rounds"],
         panel=_panel(given["panel"]),
         require_quotes=given["require_quotes"],
         caps=_caps(given["cap"], given["max_cost"]),

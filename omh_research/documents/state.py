@@ -83,6 +83,7 @@ class State(Struct, frozen=True, kw_only=True):
     verdict_asks: int = 0
     undecided: int = 0
     iteration: int = 0
+    concepts: tuple[str, ...] = ()
     retries: int = 0
     failed_calls: int = 0
     failed_tasks: tuple[str, ...] = ()
@@ -96,7 +97,7 @@ class State(Struct, frozen=True, kw_only=True):
 _KNOWN = frozenset(field.encode_name for field in msgspec.structs.fields(State)) - {"unknown"}
 _CANCEL = ("cancel_requested", "cancel_reason", "cancel_at", "cancel_requested_by")
 _OWN_DEFAULTS = (
-    "batch", "failures", "verdict_asks", "undecided", "iteration", "retries",
+    "batch", "failures", "verdict_asks", "undecided", "iteration", "concepts", "retries",
     "failed_calls", "failed_tasks", "breaker_open", "blocked_reason", "blocked_phase",
 )  # fmt: skip
 

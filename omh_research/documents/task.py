@@ -26,7 +26,8 @@ class Brief(Struct, frozen=True):
 
     Never shown to a host: `goal` and `context` say the same in words. `subtopics` holds
     (name, queries) of the whole plan (synthesis, verification); `queries` those of this task.
-    `language` is an ISO 639-1 code ("en", "zh", ...), the report's language.
+    `needs_two_sources`: a conclusion on one source is marked
+    uncertain (spec L6). `language` is an ISO 639-1 code ("en", "zh", ...), the report's language.
     """
 
     topic: str
@@ -42,6 +43,7 @@ class Brief(Struct, frozen=True):
     max_fetches: int = 8
     wanted_subtopics: tuple[int, int] = (3, 5)
     require_quotes: bool = False
+    needs_two_sources: bool = False
 
 
 class Task(Struct, frozen=True):

@@ -33,6 +33,10 @@ def gaps_of(snapshot: Snapshot) -> tuple[str, ...]:
 
 def run(snapshot: Snapshot, services: Services) -> Outcome:
     """Return the outcome of the gap check."""
+    if snapshot.options.rounds > 1:
+        from omh_research.phases import rounds
+
+        return rounds.run(snapshot, services)
     plan = plan_of(snapshot)
     state = snapshot.state
     gaps = gaps_of(snapshot)

@@ -7,6 +7,8 @@ Importers: phases, engine.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from omh_research.documents import event
 from omh_research.documents.event import Event, Word
 from omh_research.documents.finding import empty_finding, parse_finding
@@ -15,7 +17,7 @@ from omh_research.documents.names import finding_stems
 from omh_research.documents.plan import Subtopic
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.snapshot import Snapshot
-from omh_research.documents.task import Reply, Task
+from omh_research.documents.task import FindingText, Reply, Task
 from omh_research.errors import DamagedFileError
 from omh_research.machine import Trigger
 from omh_research.outcome import Artifact, Outcome, Rows
@@ -94,6 +96,8 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
         )
     finished = set(plan.names) <= set(completed)
     artifacts, rows = findings_of(texts, stems, snapshot, services)
+    if snapshot.options.rounds > 1:
+        artifacts += _memo(snapshot, services, texts, stems)
     return Outcome(
         trigger=Trigger.ALL_FOUND if finished else Trigger.BATCH_DONE,
         artifacts=artifacts,
@@ -107,6 +111,22 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
         },
         notes=notes_of(batch, replies),
     )
+
+
+def _memo(
+    snapshot: Snapshot,
+    services: Services,
+    texts: list[tuple[Subtopic, str]],
+    stems: dict[str, str],
+) -> tuple[Artifact, ...]:
+    """Return the memo with the new findings merged in plan order (L4, L8)."""
+    from omh_research.phases.rounds import memo_files
+
+    new = [FindingText(stems[subtopic.name], subtopic.name, text) for subtopic, text in texts]
+    order = list(stems)
+    both = sorted((*snapshot.findings, *new), key=lambda found: order.index(found.subtopic))
+    merged = replace(snapshot, findings=tuple(both))
+    return memo_files(merged, services, snapshot.state.concepts, ())
 
 
 def findings_of(

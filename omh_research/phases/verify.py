@@ -40,7 +40,7 @@ def gate_input(snapshot: Snapshot, services: Services, body: str) -> GateInput:
     state = snapshot.state
     return GateInput(
         topic=plan.topic,
-        subtopics=plan.names,
+        subtopics=goals.report_names(snapshot, plan),
         report=body,
         findings=tuple(
             (finding.stem, parse_finding(finding.text)) for finding in snapshot.findings

@@ -1,0 +1,270 @@
+"""The loop of several rounds: is there enough evidence, and what is still to be searched (L1, L2).
+
+Job: evaluate a round from the findings, revise the plan by appending, keep memo and sources.
+Refuses to edit an old subproblem, to go past `rounds`, and to go on without anything new.
+Importers: phases.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from omh_research.documents import event, plan_file
+from omh_research.documents.event import Word
+from omh_research.documents.finding import ParsedFinding, parse_finding
+from omh_research.documents.names import FOLLOWUP_STEM
+from omh_research.documents.plan import Subtopic
+from omh_research.documents.plan_file import Plan
+from omh_research.documents.snapshot import Snapshot
+from omh_research.machine import Trigger
+from omh_research.outcome import Artifact, Outcome
+from omh_research.phases.contract import Services
+from omh_research.phases.decompose import render_json
+from omh_research.phases.goals import base_name, report_names
+from omh_research.phases.search import plan_of
+from omh_research.tools import memo, sentences
+from omh_research.tools.independence import SourceFact, independent_sources
+from omh_research.tools.similarity import is_near_duplicate
+from omh_research.tools.tokens import content_tokens, content_words, is_cjk
+from omh_research.tools.urls import canonical
+
+NEEDED = 2
+MAX_QUERIES = 3
+_WORDS = re.compile(r"[^\W\d_][\w'-]*")
+_HAN = re.compile(r"[\u4e00-\u9fff]{3,8}")
+
+
+class Evaluation(Struct, frozen=True):
+    """What a round came to. `lacking` names subproblems with fewer than two independent sources."""
+
+    lacking: tuple[str, ...]
+    concept: str
+    concept_sources: tuple[str, ...]
+    blind_spot: str
+    conflicts: tuple[str, ...]
+
+
+def grouped(snapshot: Snapshot, plan: Plan) -> dict[str, list[ParsedFinding]]:
+    """Return the parsed findings by subproblem, in plan order."""
+    groups: dict[str, list[ParsedFinding]] = {name: [] for name in report_names(snapshot, plan)}
+    for finding in snapshot.findings:
+        if finding.stem != FOLLOWUP_STEM:
+            groups.setdefault(base_name(finding.subtopic), []).append(parse_finding(finding.text))
+    return groups
+
+
+def evaluate(snapshot: Snapshot, services: Services) -> Evaluation:
+    """Judge the round that has just ended."""
+    plan = plan_of(snapshot)
+    groups = grouped(snapshot, plan)
+    texts = {url: held.text for url, held in services.held().items()}
+    lacking = []
+    for name, findings in groups.items():
+        facts = [
+            SourceFact(s.url, credibility=s.credibility, text=texts.get(canonical(s.url), ""))
+            for finding in findings
+            for s in finding.sources
+            if s.url
+        ]
+        if len(independent_sources(facts)) < NEEDED:
+            lacking.append(name)
+    concept, sources = _new_concept(snapshot, plan, groups)
+    conflicts = tuple(
+        f"{point.point} ???"
+        for findings in groups.values()
+        for finding in findings
+        for point in finding.key_points
+        if point.conflict
+    )
+    return Evaluation(
+        tuple(lacking), concept, sources, _blind_spot(plan, groups), tuple(dict.fromkeys(conflicts))
+    )
+
+
+def run(snapshot: Snapshot, services: Services) -> Outcome:
+    """Return the outcome of the gap check of a run with several rounds."""
+    plan = plan_of(snapshot)
+    state = snapshot.state
+    iteration = state.iteration + 1
+    judged = evaluate(snapshot, services)
+    step = state.step + 1
+    pending = () if iteration >= snapshot.options.rounds else _pending(snapshot, plan, judged)
+    concepts = (*state.concepts, judged.concept) if judged.concept and pending else state.concepts
+    changes = {"iteration": iteration, "concepts": concepts}
+    if not pending:
+        complete = event.make(
+            Word.GAP_CHECK_COMPLETE, state.slug, step, gaps=len(judged.lacking), rounds=iteration
+        )
+        uncertain = uncertain_points(judged, plan.language)
+        artifacts = memo_files(snapshot, services, concepts, uncertain)
+        return Outcome(
+            trigger=Trigger.GAPS_CHECKED,
+            artifacts=artifacts,
+            events=(complete,),
+            changes=changes,
+            notes=uncertain,
+        )
+    revised = replace(plan, subtopics=plan.subtopics + pending, revision=plan.revision + 1)
+    logged = event.make(
+        Word.PLAN_REVISED,
+        state.slug,
+        step,
+        round=iteration,
+        added=tuple(item.name for item in pending),
+        reason=_reason(judged),
+        sources=judged.concept_sources,
+    )
+    return Outcome(
+        trigger=Trigger.PLAN_REVISED,
+        artifacts=(
+            *memo_files(snapshot, services, concepts, ()),
+            Artifact("plan", plan.slug, plan_file.render_plan(revised)),
+        ),
+        events=(logged,),
+        changes={**changes, "subtopic_count": len(revised.subtopics)},
+    )
+
+
+def _reason(judged: Evaluation) -> str:
+    parts = []
+    if judged.lacking:
+        parts.append("fewer than two independent sources: " + "; ".join(judged.lacking))
+    if judged.concept:
+        parts.append(f"new concept: {judged.concept}")
+    if judged.blind_spot:
+        parts.append(f"not touched by any finding: {judged.blind_spot}")
+    return ". ".join(parts)
+
+
+def uncertain_points(judged: Evaluation, language: str) -> tuple[str, ...]:
+    """Return what stays uncertain, by name (L1): thin subproblems and conflicts."""
+    word = "独立来源不足两个" if language == "zh" else "fewer than two independent sources"
+    return (*(f"{name}: {word}" for name in judged.lacking), *judged.conflicts)
+
+
+def _pending(snapshot: Snapshot, plan: Plan, judged: Evaluation) -> tuple[Subtopic, ...]:
+    """Return the items to append; nothing that was searched before in the same words."""
+    number = snapshot.state.iteration + 2
+    known = {query.casefold() for item in plan.subtopics for query in item.queries}
+    suffix = f"（第 {number} 轮）" if plan.language == "zh" else f"(round {number})"
+    suffix = suffix.replace("（", "(").replace("）", ")")
+    groups = grouped(snapshot, plan)
+    wanted: list[tuple[str, list[str]]] = []
+    for name in judged.lacking:
+        gaps = [gap for finding in groups.get(name, []) for gap in finding.gaps]
+        wanted.append((f"{name} {suffix}", [*gaps, f"{plan.topic} {name}"]))
+    new = judged.concept or judged.blind_spot
+    if new:
+        wanted.append((new, [f"{new} {plan.topic}", new]))
+    items = []
+    for name, queries in wanted:
+        fresh = [q for q in dict.fromkeys(_clean(q) for q in queries) if q.casefold() not in known]
+        if fresh:
+            items.append(Subtopic(name[:200], tuple(fresh[:MAX_QUERIES])))
+    return tuple(items)
+
+
+def _clean(query: str) -> str:
+    return " ".join(query.split())[:400]
+
+
+def _blind_spot(plan: Plan, groups: dict[str, list[ParsedFinding]]) -> str:
+    """Return a content word of the question that no finding touches, or "" (L2)."""
+    said: set[str] = set()
+    for findings in groups.values():
+        for finding in findings:
+            said.update(content_tokens(finding.synthesis))
+            for line in finding.evidence:
+                said.update(content_tokens(line.claim))
+                said.update(content_tokens(line.quote))
+    if not said:
+        return ""
+    for word in content_words(plan.topic):
+        tokens = content_tokens(word)
+        if tokens and len(word) > 3 and not set(tokens) & said:
+            return word
+    return ""
+
+
+def _new_concept(
+    snapshot: Snapshot, plan: Plan, groups: dict[str, list[ParsedFinding]]
+) -> tuple[str, tuple[str, ...]]:
+    """Return a decisive new phrase and its sources, or "" (the model-free rule of L2)."""
+    topic = set(content_tokens(plan.topic))
+    covered = [plan.topic, *plan.names, *snapshot.state.concepts]
+    covered += [query for item in plan.subtopics for query in item.queries]
+    seen: dict[str, tuple[set[str], dict[str, SourceFact], str]] = {}
+    for name, findings in groups.items():
+        for finding in findings:
+            sources = {source.n: source for source in finding.sources}
+            for line in finding.evidence:
+                if line.n not in sources or not line.quote:
+                    continue
+                fact = SourceFact(sources[line.n].url, credibility=sources[line.n].credibility)
+                for sentence in sentences.split(line.quote):
+                    if not topic & set(content_tokens(sentence.text)):
+                        continue
+                    for phrase in _phrases(sentence.text):
+                        entry = seen.setdefault(phrase.casefold(), (set(), {}, phrase))
+                        entry[0].add(name)
+                        entry[1][canonical(fact.url)] = fact
+    ranked = sorted(seen.values(), key=lambda entry: (-len(entry[1]), -len(entry[2]), entry[2]))
+    for names, facts, phrase in ranked:
+        if len(names) < NEEDED or len(independent_sources(facts.values())) < NEEDED:
+            continue
+        tokens = set(content_tokens(phrase))
+        if tokens <= topic or any(
+            tokens <= set(content_tokens(text)) or is_near_duplicate(phrase, text)
+            for text in covered
+        ):
+            continue
+        return phrase, tuple(facts)
+    return "", ()
+
+
+def _phrases(sentence: str) -> Iterator[str]:
+    """Yield phrases of two or three content words in a row; CJK runs of 3 to 8 characters."""
+    if any(is_cjk(char) for char in sentence):
+        for match in _HAN.finditer(sentence):
+            text = match[0]
+            for size in range(3, len(text) + 1):
+                yield from (text[i : i + size] for i in range(len(text) - size + 1))
+    content = set(content_words(sentence))
+    run: list[str] = []
+    for word in [*_WORDS.findall(sentence), ""]:
+        if word and (word in content or word.casefold() in content):
+            run.append(word)
+            continue
+        for size in (3, 2):
+            yield from (" ".join(run[i : i + size]) for i in range(len(run) - size + 1))
+        run = []
+
+
+def memo_files(
+    snapshot: Snapshot, services: Services, concepts: tuple[str, ...], uncertain: tuple[str, ...]
+) -> tuple[Artifact, ...]:
+    """Return memo.json, memo.md and sources.json of the findings so far, in plan order (L3, L4)."""
+    plan = plan_of(snapshot)
+    held = services.held()
+    texts, added = {}, {}
+    groups = grouped(snapshot, plan)
+    for findings in groups.values():
+        for finding in findings:
+            for source in finding.sources:
+                text = held.get(canonical(source.url))
+                if text is not None:
+                    texts[source.url], added[source.url] = text.text, text.accessed_at
+    parts = tuple(
+        memo.build_part(number, name, findings, texts)
+        for number, (name, findings) in enumerate(groups.items(), 1)
+    )
+    whole = memo.Memo(parts, concepts, uncertain)
+    return (
+        Artifact("evidence", "memo.json", render_json(memo.memo_json(whole))),
+        Artifact("evidence", "memo.md", memo.memo_markdown(whole, plan.language)),
+        Artifact("evidence", "sources.json", render_json(memo.sources_json(whole, added))),
+    )
