@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from omh_research.documents.finding import parse_finding
+from omh_research.tools.dates import find_dates
 from omh_research.tools.figures import find_figures, index_figures
 from omh_research.tools.gate import GateInput
 from omh_research.tools.gate.reading import read_report
 from omh_research.tools.identifiers import work_key
+from omh_research.tools.similarity import token_jaccard
 
 Mutation = Iterator[GateInput]
 FACTS = ("figure_not_in_source", "figure_out_of_context", "date_not_in_source", "name_not_in_source", "quote_not_in_source", "no_verified_quote")  # fmt: skip
@@ -84,7 +86,7 @@ def lookalike_address(case: GateInput) -> Mutation:
             url + ("&" if "?" in url else "?") + "id=2",
         ]
         for variant in variants:
-            if variant != url and work_key(variant) != work_key(url):
+            if work_key(variant) not in {work_key(other) for other in entry_urls(case)}:
                 yield replaced(case, url, variant)
 
 
@@ -110,7 +112,8 @@ def title_of_another(case: GateInput) -> Mutation:
     entries = read_report(case.report).entries
     for one in entries:
         for other in entries:
-            if one.n != other.n and one.title and other.title:
+            likeness = token_jaccard(one.title, other.title)
+            if one.n != other.n and one.title and other.title and likeness < 0.3:
                 yield replaced(case, f"[{one.n}] {one.title} —", f"[{one.n}] {other.title} —")
 
 
@@ -181,7 +184,9 @@ UNIT_CHANGES = (
 def changed_unit(case: GateInput) -> Mutation:
     for line in cited_lines(case):
         for old, new in UNIT_CHANGES:
-            if old in line and re.search(r"\d", line):
+            if re.search(
+                rf"\d{re.escape(old)}" if old not in "$€" else rf"{re.escape(old)}\d", line
+            ):
                 if old == "%" and "percentage" in line:
                     continue
                 if old == "元" and "美元" in line:
@@ -202,7 +207,9 @@ def changed_date(case: GateInput) -> Mutation:
             ("2022", "2008"),
             ("2015", "2005"),
         ):
-            if old in line and not re.search(rf"(?<!\d){new}(?!\d)", source_text(case, line)):
+            if any(old in date.text for date in find_dates(line)) and new not in source_text(
+                case, line
+            ):
                 yield replaced(case, line, line.replace(old, new, 1))
 
 

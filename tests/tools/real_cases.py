@@ -34,8 +34,11 @@ def page(name: str, number: int, title: str, text: str) -> Page | None:
             continue
         facts.append((plain, plain))
         if len(facts) == 2:
-            title = " ".join(title.split())[:90].strip(" —-|") or f"Text {number} of {name}"
-            title = "".join(char for char in title if char not in "—|[]")
+            title = " ".join((title or text[:70]).split())[:90]
+            title = (
+                "".join(char for char in title if char not in UNFIT).strip(" —-")
+                or f"Text {number}"
+            )
             return Page(
                 f"https://texts.example.org/{name}/{number}", title, text, tuple(facts), date="2024"
             )

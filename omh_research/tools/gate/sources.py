@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote, urlsplit
 
+from omh_research.documents.report import fold_title
 from omh_research.documents.source import HeldText
 from omh_research.documents.source_lines import Source, trim_url
 from omh_research.tools.gate.contract import (
@@ -201,13 +202,19 @@ def _holds_doi(text: HeldText, doi: str) -> bool:
 
 def _title_of_another(source: ListedSource, sources: Sources) -> str:
     """Return the address whose title the entry carries, if that is clearly another work's."""
-    own = [frozenset(content_tokens(title)) for title in sources.titles_of(source.url)]
-    words = frozenset(content_tokens(source.title))
-    if len(words) < 2 or not own or any(_likeness(words, title) > 0.34 for title in own):
+    own = sources.titles_of(source.url)
+    if not own or not source.title:
         return ""
+    folded, words = fold_title(source.title), frozenset(content_tokens(source.title))
+    if folded in {fold_title(title) for title in own}:
+        return ""
+    is_alike = any(_likeness(words, frozenset(content_tokens(title))) > 0.34 for title in own)
     for declared in (s for group in sources.declared.values() for s in group):
+        if sources.key_of(declared.url) == source.key or not declared.title:
+            continue
         other = frozenset(content_tokens(declared.title))
-        if sources.key_of(declared.url) != source.key and _likeness(words, other) >= 0.8:
+        is_same = fold_title(declared.title) == folded and len(folded) > 1
+        if is_same or (not is_alike and len(words) > 1 and _likeness(words, other) >= 0.8):
             return declared.url
     return ""
 
