@@ -68,7 +68,6 @@ _NUMBER = re.compile(r"\d{1,3}")
 _DASH = re.compile(r"\s*(?:[-–—‑~～〜]|至|到)\s*\^?")
 _FENCE = re.compile(r"^[ ]{0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _INLINE_CODE = re.compile(r"(`{1,3})(?!`)[^\n]{1,500}?(?<!`)\1(?!`)")
-_COMMENT = re.compile(r"<!--.{0,5000}?-->", re.DOTALL)
 _INTERVAL_BEFORE = re.compile(
     r"(?:\bci|\bcri|interval|intervall|range|iqr|bounds?|∈|[=≈]|\bin|区间|范围|區間)\s{0,3}[:=]?\s{0,3}$",
     re.IGNORECASE,
@@ -98,7 +97,8 @@ def find_markers(text: str) -> list[Marker]:
         is_hidden = index < len(hidden) and hidden[index][0] <= marker.start
         if not marker.numbers or is_hidden or (kept and marker.start < kept[-1].end):
             continue
-        if kept and _DASH.fullmatch(text[kept[-1].end : marker.start]):
+        joins = kept and len(kept[-1].numbers) <= _MAX_RANGE
+        if joins and _DASH.fullmatch(text, kept[-1].end, marker.start):
             marker = _span(kept.pop(), marker)
         kept.append(marker)
     return kept
@@ -106,12 +106,15 @@ def find_markers(text: str) -> list[Marker]:
 
 def body_markers(report: str) -> list[Marker]:
     """Return the markers of a report outside its Sources lists, in order."""
-    spans = [(section.start, section.end) for section in find_source_sections(report)]
-    return [
-        marker
-        for marker in find_markers(report)
-        if not any(start <= marker.start < end for start, end in spans)
-    ]
+    spans = sorted((section.start, section.end) for section in find_source_sections(report))
+    kept: list[Marker] = []
+    at = 0
+    for marker in find_markers(report):
+        while at < len(spans) and spans[at][1] <= marker.start:
+            at += 1
+        if at == len(spans) or marker.start < spans[at][0]:
+            kept.append(marker)
+    return kept
 
 
 def cited_numbers(report: str) -> list[int]:
@@ -147,7 +150,7 @@ def _bracket_marker(match: re.Match[str]) -> Marker | None:
         return None
     if text[end : end + 1] in (":", "：") and not head.rsplit("\n", 1)[-1].strip(" \t>-*"):
         return None
-    if "," in match["list"] and _INTERVAL_BEFORE.search(head):
+    if re.search("[-,–]", match["list"]) and _INTERVAL_BEFORE.search(head):
         return None
     if match[0].count("[") - match[0].count("]") not in (0, 1):
         return None
@@ -203,7 +206,11 @@ def _hidden_spans(text: str) -> list[tuple[int, int]]:
     if fence is not None:
         spans.append((fence.start(), len(text)))
     spans += [m.span() for m in _INLINE_CODE.finditer(text)] if "`" in text else []
-    spans += [m.span() for m in _COMMENT.finditer(text)] if "<!--" in text else []
+    at = text.find("<!--")
+    while at >= 0:
+        end = text.find("-->", at)
+        spans.append((at, end + 3 if end >= 0 else len(text)))
+        at = text.find("<!--", end) if end >= 0 else -1
     spans.sort()
     merged: list[tuple[int, int]] = []
     for start, end in spans:

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache, lru_cache
 
 from msgspec import Struct
 
@@ -75,16 +76,16 @@ def find_source_sections(report: str) -> list[SourceSection]:
     heading, numbered lines with addresses at the end of the report are the list.
     """
     lines = _lines(report)
+    levels = [_source_heading(line) for _, line in lines]
     sections = []
-    for index, (start, line) in enumerate(lines):
-        level = _source_heading(line)
+    for index, level in enumerate(levels):
         if level == 0:
             continue
-        last = _section_end(lines, index + 1, level)
+        last = _section_end(lines, levels, index + 1, level)
         end = lines[last][0] if last < len(lines) else len(report)
         entries = read_entries(line for _, line in lines[index + 1 : last])
         if entries:
-            sections.append(SourceSection(start, end, entries))
+            sections.append(SourceSection(lines[index][0], end, entries))
     sections.sort(key=lambda section: (_weight(section.entries), section.start), reverse=True)
     if not sections or not any(entry.n for entry in sections[0].entries):
         trailing = _trailing_list(report, lines)
@@ -194,6 +195,8 @@ def _lines(text: str) -> list[tuple[int, str]]:
 
 def _source_heading(line: str) -> int:
     """Return the heading's level (7: bold or plain line) if it names a list of sources, else 0."""
+    if not line or len(line) > 220 or line[0] in "[|-":
+        return 0
     heading = _HEADING.fullmatch(line)
     other = None if heading else _BOLD_LINE.fullmatch(line) or _PLAIN_LINE.fullmatch(line)
     name = heading[2] if heading else other[1] if other else line if len(line) < 40 else ""
@@ -202,22 +205,36 @@ def _source_heading(line: str) -> int:
     return len(heading[1]) if heading else 7
 
 
+@cache
+def _names() -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return the names of such lists, and those in scripts without spaces (found anywhere)."""
+    names = frozenset(_NAMES.strip().replace("\n", "|").split("|"))
+    return names, tuple(name for name in names if name[0] > "\u3000" and len(name) > 2)
+
+
+@lru_cache(maxsize=4_096)
 def _names_sources(name: str) -> bool:
     words = re.sub(r"[\W\d_]+", " ", unicodedata.normalize("NFKC", name).casefold()).strip()
     words = re.sub(r"^[ivxlc]{1,4} (?=\w)", "", words)
-    names = frozenset(_NAMES.strip().replace("\n", "|").split("|"))
+    names, phrases = _names()
     if words in names:
         return True
     if len(words) > 40 or words.count(" ") > 4:
         return False
     first, last = words.split(" ")[0], words.split(" ")[-1]
-    cjk = any(part in words for part in names if part[0] > "\u3000" and len(part) > 2)
-    return cjk or first in names or (last in names and words.count(" ") <= 2)
+    return (
+        any(part in words for part in phrases)
+        or first in names
+        or (last in names and words.count(" ") <= 2)
+    )
 
 
-def _section_end(lines: list[tuple[int, str]], index: int, level: int) -> int:
-    """Return the index of the line that ends a section of `level` begun before `index`."""
-    while index < len(lines):
+def _section_end(lines: list[tuple[int, str]], levels: list[int], index: int, level: int) -> int:
+    """Return the index of the line that ends a section of `level` begun before `index`.
+
+    The next list of sources ends it too, which keeps the whole reading linear.
+    """
+    while index < len(lines) and not levels[index]:
         heading = _HEADING.fullmatch(lines[index][1])
         if heading and len(heading[1]) <= level:
             return index
