@@ -73,7 +73,9 @@ def _bounded(
 
 def _inflate(chunks: Iterator[bytes], name: str, shown: str) -> Iterator[bytes]:
     """Yield the decompressed stream in pieces of at most 64 kB, so a bomb never unfolds."""
-    first = next(chunks, b"")
+    first = b""
+    while len(first) < 2 and (chunk := next(chunks, b"")):
+        first += chunk
     wbits = _WBITS_GZIP if name in _GZIP_NAMES else _deflate_wbits(first)
     engine = zlib.decompressobj(wbits)
     started = False

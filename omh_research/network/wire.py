@@ -19,6 +19,7 @@ import httpcore
 
 _HEADER_WINDOW = 128 * 1024
 _CONNECT_SHARE = 0.5
+_LONGEST_FIRST_TRY_S = 4.0
 
 
 class WireOverflow(Exception):
@@ -124,8 +125,10 @@ class PinnedBackend(httpcore.NetworkBackend):
             is_last = index == len(self._addresses) - 1
             left = self.meter.left_s()
             try:
+                # A black-holed IPv6 route must not eat the time of the IPv4 one behind it.
+                first = min(left * _CONNECT_SHARE, _LONGEST_FIRST_TRY_S)
                 inner = httpcore.SyncBackend().connect_tcp(
-                    address, port, timeout=left if is_last else left * _CONNECT_SHARE
+                    address, port, timeout=left if is_last else first
                 )
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 last = error

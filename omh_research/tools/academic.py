@@ -9,6 +9,7 @@ Importers: cli, wiring, delegates.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,7 @@ def search(
     timeout: float = DEFAULT_TIMEOUT,
     *,
     transport: Transport | None = None,
+    contact: str = "",
 ) -> dict[str, Any]:
     """Return `{query, sources_queried, count, results, errors}`, the `data` of the seed's envelope.
 
@@ -68,10 +70,16 @@ def search(
     they run side by side) to 1..60. Results come in the order of `sources`, without repeats of a
     DOI or title. `errors` holds `{source, error}` per source that could not answer (plus
     `exhausted_until` when it asked to be left alone). Never raises for a provider's fault.
+    `contact` is the polite address sent to providers (else `OMH_CONTACT`).
     """
     wanted = list(dict.fromkeys(sources or DEFAULT_SOURCES))
     known = [name for name in wanted if name in DEFAULT_SOURCES]
-    answers = _ask_all(query, known, clamp_limit(limit), clamp_timeout(timeout), transport)
+    environ = {**os.environ, **({"OMH_CONTACT": contact} if contact else {})}
+    ask = partial(
+        fetch, query=query, limit=clamp_limit(limit), timeout_s=clamp_timeout(timeout),
+        transport=transport or _open_door(), environ=environ,
+    )  # fmt: skip
+    answers = _ask_all(query, known, ask)
     results: list[dict[str, Any]] = []
     errors: list[dict[str, Any]] = []
     seen = _Seen()
@@ -105,19 +113,18 @@ def clamp_timeout(timeout: float) -> float:
     return max(1.0, min(float(timeout), MAX_TIMEOUT))
 
 
+def _open_door() -> Transport:
+    from omh_research.transport import Transport
+
+    return Transport()
+
+
 def _ask_all(
-    query: str, names: list[str], limit: int, timeout: float, transport: Transport | None
+    query: str, names: list[str], ask: Callable[[str], ProviderAnswer]
 ) -> dict[str, ProviderAnswer]:
     if not query.strip():
         return {name: ProviderAnswer(name, "error", reason="the query is empty") for name in names}
-    if transport is None:
-        from omh_research.transport import Transport
-
-        transport = Transport()
-    jobs: dict[str, Callable[[], ProviderAnswer]] = {
-        name: partial(fetch, name, query, limit=limit, transport=transport, timeout_s=timeout)
-        for name in names
-    }
+    jobs: dict[str, Callable[[], ProviderAnswer]] = {name: partial(ask, name) for name in names}
     answers = {}
     for name, outcome in run_together(jobs).items():
         if isinstance(outcome, Exception):

@@ -274,12 +274,15 @@ def test_robots_txt_is_obeyed(robots: str, path: str, state: str, site: Any) -> 
 @pytest.mark.parametrize(
     ("robots", "state"),
     [(Answer(b"", 404), "ok"), (Answer(b"", 403), "ok"), (Answer(b"<html>home</html>", 200, "text/html"), "ok"),
-     (Answer(b"", 503), "robots"), (Answer(b"", 500), "robots")],
+     (Answer(b"", 503), "error"), (Answer(b"", 500), "error"), (Answer(b"", 429), "error"),
+     (Answer(b"<title>Just a moment...</title>", 503, "text/html"), "bot_wall")],
 )  # fmt: skip
 def test_missing_robots_txt_allows_and_a_faulty_server_does_not(
     robots: Answer, state: str, site: Any
 ) -> None:
-    assert _read(site(_pages(_html(PAGE), robots))).state == state
+    server = site(_pages(_html(PAGE), robots))
+    assert _read(server).state == state
+    assert ("/page" in [asked.path for asked in server.asked]) == (state == "ok")
 
 
 def test_robots_txt_is_asked_for_once_per_host(site: Any) -> None:

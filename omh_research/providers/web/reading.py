@@ -122,7 +122,7 @@ class WebReader:
                 robots = self._gate.allows(url, deadline - time.monotonic())
                 if not robots.allows(url):
                     why = robots.unavailable or "robots.txt does not allow it"
-                    return Reading(Page(url, url, "robots", detail=why))
+                    return Reading(Page(url, url, robots.state, detail=why))
             response = self._get(url, max(deadline - time.monotonic(), 0.05))
         except TransportError as error:
             state = "refused" if error.state == "offline" else error.state

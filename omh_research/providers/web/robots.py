@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 from msgspec import Struct
 
 from omh_research.errors import TransportError
+from omh_research.providers.web.page_state import state_of_status
 
 if TYPE_CHECKING:
     from omh_research.transport import Transport
@@ -33,10 +34,15 @@ class Rule(Struct, frozen=True):
 
 
 class Robots(Struct, frozen=True):
-    """The rules for one agent; `unavailable` says why there are none and nothing may be read."""
+    """The rules for one agent.
+
+    `unavailable` says why there are none and nothing may be read, `state` which page state that is
+    (the host is at fault, so it is not `robots`).
+    """
 
     rules: tuple[Rule, ...] = ()
     unavailable: str = ""
+    state: str = "robots"
 
     def allows(self, url: str) -> bool:
         """Return whether `url` may be read: the longest matching rule decides, allow on a tie."""
@@ -140,9 +146,13 @@ class RobotsGate:
         except TransportError as error:
             if error.state in ("refused", "offline", "too_large"):
                 return Robots()
-            return Robots(unavailable=f"robots.txt could not be read: {error.message}")
+            why = f"not asked for, because its robots.txt could not be read: {error.message}"
+            return Robots(unavailable=why, state=error.state)
         if response.status >= 500 or response.status == 429:
-            return Robots(unavailable=f"robots.txt answered HTTP {response.status}")
+            why = f"not asked for, because its robots.txt answered HTTP {response.status}"
+            markup = response.body[:100_000].decode("utf-8", errors="replace")
+            settled = state_of_status(response.status, response.headers, markup)
+            return Robots(unavailable=why, state=settled.state if settled else "error")
         is_page = "html" in response.content_type
         if response.status != 200 or is_page:
             return Robots()
