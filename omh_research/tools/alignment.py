@@ -165,13 +165,17 @@ def _missing_names(claim: str, quote: str, context: str) -> tuple[str, ...]:
     language = detect_language(claim) or "en"
     index = index_names([quote])
     # A possessive is a name even where the first word's capital says nothing.
-    known = frozenset(match[0].casefold() for match in _POSSESSIVE.finditer(claim))
+    known = frozenset(match[0].casefold() for match in _POSSESSIVE.finditer(f"{claim} {quote}"))
     named = find_names(claim, language=language, known=known)
     missing = [n for n in named if not index.supports(n) and not _is_within(n.text, quote)]
     if not missing:
         return ()
     others = index_names([claim])
-    rivals = [n for n in find_names(quote, language=language) if not others.supports(n)]
+    rivals = [
+        name
+        for name in find_names(quote, language=language, known=known)
+        if not others.supports(name)
+    ]
     if context and not rivals:
         around = index_names([context])
         missing = [name for name in missing if not around.supports(name)]
