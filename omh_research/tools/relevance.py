@@ -1,8 +1,8 @@
 """Relevance: which sentences of some passages speak to a query.
 
 Job: one score a sentence, from BM25 over the sentences at hand, parts of words (so that inflected
-and compound forms meet), the neighbours' scores, and, for a query that is no question, signs of a
-finding. Refuses to understand: it counts (spec T10). Importers: tools, delegates, phases.
+and compound forms meet), what its neighbours and its paragraph hold, and, for a query that is no
+question, signs of a finding. Refuses to understand: it counts (spec T10). Importers: tools, delegates, phases.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from omh_research.tools.tokens import content_tokens, is_cjk, tokenize
 # Weights beside the word match, which is scaled so that the best sentence has 1.
 PARTS = 0.3
 NEIGHBOURS = 0.3
+AROUND = 0.5
 POSITION = 0.8
 FINDING = 0.3
 # Sources longer than an abstract have their findings anywhere.
@@ -118,6 +119,17 @@ class Relevance:
             shares.append(sum(wanted[part] for part in found) / total)
         return shares
 
+    def _coverage(self) -> dict[int, float]:
+        """Share of the query's weight that each block has in all its sentences together."""
+        held: dict[int, set[str]] = {}
+        for sentence, tokens in zip(self._sentences, self._tokens, strict=True):
+            held.setdefault(sentence.block, set()).update(self._weights.keys() & tokens)
+        total = sum(self._weights.values()) or 1.0
+        return {
+            block: sum(self._weights[term] for term in found) / total
+            for block, found in held.items()
+        }
+
     def _near(self, index: int) -> float:
         """The mean match of the sentences before and after within the block."""
         block = self._sentences[index].block
@@ -134,13 +146,14 @@ class Relevance:
             return [0.0] * len(self.own)
         parts = self._part_match()
         matched = {s.block for s, own in zip(self._sentences, self.own, strict=True) if own}
+        around = self._coverage()
         scores: list[float] = []
         for index, sentence in enumerate(self._sentences):
             if sentence.block not in matched:
                 scores.append(0.0)
                 continue
             score = (self.own[index] + NEIGHBOURS * self._near(index)) / best
-            score += PARTS * parts[index]
+            score += PARTS * parts[index] + AROUND * around[sentence.block]
             if not asks and sentence.short_source:
                 score += POSITION * min(1.0, sentence.place / _LATE)
                 score += FINDING * min(2, len(_FINDINGS.findall(sentence.text))) / 2
