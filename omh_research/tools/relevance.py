@@ -2,7 +2,8 @@
 
 Job: one score a sentence, from BM25 over the sentences at hand, parts of words (so that inflected
 and compound forms meet), what its neighbours and its paragraph hold, and, for a query that is no
-question, signs of a finding. Refuses to understand: it counts (spec T10). Importers: tools, delegates, phases.
+question, signs of a finding. Refuses to understand: it counts (spec T10).
+Importers: tools, delegates, phases.
 """
 
 from __future__ import annotations
