@@ -12,7 +12,7 @@ from msgspec import Struct
 from omh_research import machine
 from omh_research.documents.event import Event
 from omh_research.documents.snapshot import Snapshot
-from omh_research.documents.state import State
+from omh_research.documents.state import Spent, State
 from omh_research.machine import Trigger
 from omh_research.outcome import Artifact, Outcome
 
@@ -60,12 +60,13 @@ Op = PutFiles | PutRows | Log | Seal | PutState | Clear
 
 
 class Commit(Struct, frozen=True):
-    """Writes in order. `state` is the run's state afterwards, None if it has ended."""
+    """Writes in order. `state` is the run's state afterwards, None if it has ended (at `spent`)."""
 
     slug: str
     ops: tuple[Op, ...]
     state: State | None
     phase: str
+    spent: Spent = Spent()
 
 
 def plan(outcome: Outcome, snapshot: Snapshot) -> Commit:
@@ -100,7 +101,8 @@ def _confirmation(outcome: Outcome, snapshot: Snapshot) -> Commit:
         Log(session, outcome.events[1:]),
         Clear(snapshot.slug),
     ]
-    return Commit(snapshot.slug, tuple(ops), None, machine.Phase.CONFIRMED.value)
+    spent = outcome.changes.get("spent", snapshot.state.spent)
+    return Commit(snapshot.slug, tuple(ops), None, machine.Phase.CONFIRMED.value, spent)
 
 
 def creation(state: State, started: Event) -> Commit:

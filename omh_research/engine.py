@@ -18,7 +18,7 @@ from omh_research import commit, recovery
 from omh_research.commit import Clear, Commit
 from omh_research.documents.names import check_slug
 from omh_research.documents.snapshot import Snapshot
-from omh_research.documents.state import is_own
+from omh_research.documents.state import Spent, is_own
 from omh_research.documents.task import Task
 from omh_research.errors import BusyError, FencedError, NoSuchRunError
 from omh_research.machine import Phase
@@ -47,6 +47,7 @@ class StepReport(Struct, frozen=True, kw_only=True):
     tasks: tuple[Task, ...] = ()
     blocked_reason: str = ""
     feedback: str = ""
+    spent: Spent = Spent()
 
 
 class ServicesFor(Protocol):
@@ -120,8 +121,13 @@ def _busy(slug: str, beat: heartbeat.Heartbeat | None) -> BusyError:
     )
 
 
-def advance(project: Project, slug: str, services_for: ServicesFor) -> StepReport:
+def advance(
+    project: Project, slug: str, services_for: ServicesFor, *, expected: str = "", stop: str = ""
+) -> StepReport:
     """Advance one run by one phase (or finish what a crash left half done).
+
+    With `expected`, a run that is past that phase is left alone (spec S2); with `stop`, it ends in
+    a labelled partial report for that reason.
 
     Raises:
         BusyError: another process holds it.
@@ -129,10 +135,12 @@ def advance(project: Project, slug: str, services_for: ServicesFor) -> StepRepor
         DamagedFileError, StorageError, DelegateError: see `errors`.
     """
     with Held(project, slug):
-        return advance_held(project, slug, services_for)
+        return advance_held(project, slug, services_for, expected=expected, stop=stop)
 
 
-def advance_held(project: Project, slug: str, services_for: ServicesFor) -> StepReport:
+def advance_held(
+    project: Project, slug: str, services_for: ServicesFor, *, expected: str = "", stop: str = ""
+) -> StepReport:
     """Do what `advance` does for a run that this process holds already."""
     snapshot = read_snapshot(project, slug)
     ended = recover_held(project, snapshot, services_for)
@@ -141,12 +149,17 @@ def advance_held(project: Project, slug: str, services_for: ServicesFor) -> Step
     if snapshot.state.phase == Phase.BLOCKED:
         project.writer.log(recovery.blocked_event(snapshot))
         return _blocked(snapshot)
+    if expected and snapshot.state.phase != expected:
+        state = snapshot.state
+        return StepReport(slug=slug, phase=state.phase, status="active", spent=state.spent)
     from omh_research.phases.partial import stopped
 
     services = services_for(snapshot)
     phase = PHASES[snapshot.state.phase]
     try:
-        if snapshot.state.breaker_open:
+        if stop:
+            outcome = stopped(snapshot, services, "cap", stop)
+        elif snapshot.state.breaker_open:
             outcome = stopped(snapshot, services, "breaker", BREAKER_TEXT)
         else:
             outcome = phase(snapshot, services)
@@ -255,6 +268,7 @@ def _report(planned: Commit, notes: tuple[str, ...]) -> StepReport:
         events=tuple(words),
         blocked_reason=planned.state.blocked_reason if planned.state is not None else "",
         feedback=(planned.state.last_verifier_feedback or "") if planned.state is not None else "",
+        spent=planned.state.spent if planned.state is not None else planned.spent,
     )
 
 
@@ -267,4 +281,5 @@ def _blocked(snapshot: Snapshot) -> StepReport:
         events=("BLOCKED",),
         blocked_reason=state.blocked_reason,
         feedback=state.last_verifier_feedback or "",
+        spent=state.spent,
     )

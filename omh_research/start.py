@@ -241,6 +241,28 @@ def _orphan_plan(project: Project, topic: str) -> Plan | None:
     return None
 
 
+def slugs_by_topic(project: Project) -> dict[str, list[str]]:
+    """Return the slugs of every plan by folded topic, oldest name first: one scan for many."""
+    from omh_research.store.topics import topics_of
+
+    found: dict[str, list[str]] = {}
+    for slug, topic in sorted(topics_of(project.layout, project.reader).items()):
+        found.setdefault(topic, []).append(slug)
+    return found
+
+
+def new_state(project: Project, request: Request) -> State:
+    """Return the first state of a new run; topic and plan are judged before.
+
+    Raises:
+        UsageError, PlanError: topic or plan are wrong.
+    """
+    topic = check_topic(request.topic)
+    if request.options.subtopics:
+        _judge_plan(request.options)
+    return _first_state(project, request, topic, _new_slug(project, topic), None)
+
+
 def _new_slug(project: Project, topic: str) -> str:
     for _ in range(64):
         slug = make_slug(topic, project.today(), project.rand(4))

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "start": ("research:start", "Start research on a topic: decompose it."),
     "step": ("research:step", "Advance a run by exactly one phase."),
     "run": ("research:run", "Start (or carry on) and step until the end."),
+    "batch": ("batch:batch", "Run every topic of a file, carrying on where it stopped."),
     "next": ("research:next_tasks", "Hand out the tasks that wait for the host."),
     "submit": ("research:submit", "Hand in the answer to one task."),
     "status": ("operate:status", "List runs, or show one."),

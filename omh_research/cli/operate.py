@@ -32,10 +32,13 @@ def _project(root: str | None) -> Project:
 
 @click.command()
 @click.argument("slug", required=False)
+@click.option("--batch", "batch_id", default="", help="A batch as a whole.")
 @ROOT
 @JSON
-def status(slug: str | None, root: str | None, as_json: bool) -> int:
-    """List every run, or show run SLUG. Never writes, never waits."""
+def status(slug: str | None, batch_id: str, root: str | None, as_json: bool) -> int:
+    """List every run, or show run SLUG, or a batch. Never writes, never waits."""
+    if batch_id:
+        return _batch_status(_project(root), batch_id, as_json)
     from omh_research import status as looking
 
     project = _project(root)
@@ -51,6 +54,20 @@ def status(slug: str | None, root: str | None, as_json: bool) -> int:
         print_json({"ok": True, "runs": [looking.as_json(row) for row in rows]})
     else:
         click.echo("\n".join(visible(_line(row)) for row in rows) or "No runs here.")
+    return 0
+
+
+def _batch_status(project: Project, batch_id: str, as_json: bool) -> int:
+    from omh_research.batch.record import look
+    from omh_research.cli.batch import table
+
+    record = look(project, batch_id)
+    if as_json:
+        import msgspec
+
+        print_json({"ok": True, **msgspec.to_builtins(record), "counts": record.counts()})
+    else:
+        click.echo(visible(table(record)))
     return 0
 
 
@@ -193,16 +210,28 @@ def _wait(slug: str, timeout: float | None, root: str | None) -> str:
 
 
 @click.command()
-@click.argument("slug")
+@click.argument("slug", required=False)
+@click.option("--batch", "batch_id", default="", help="Every run of this batch.")
 @click.option("--reason", default="", help="Kept with the cancel.")
 @ROOT
 @JSON
-def cancel(slug: str, reason: str, root: str | None, as_json: bool) -> int:
-    """Ask run SLUG to stop; it does at the next boundary, whoever advances it."""
+def cancel(slug: str | None, batch_id: str, reason: str, root: str | None, as_json: bool) -> int:
+    """Ask run SLUG (or a whole batch) to stop; it does at the next boundary."""
     from omh_research import operate
     from omh_research import status as looking
 
-    one = operate.cancel(_project(root), slug, reason)
+    if bool(slug) == bool(batch_id):
+        raise UsageError("Name a run, or a batch with --batch ID.")
+    if batch_id:
+        from omh_research.batch.record import cancel_batch
+
+        slugs = cancel_batch(_project(root), batch_id, reason)
+        if as_json:
+            print_json({"ok": True, "batch": batch_id, "cancelling": slugs})
+        else:
+            click.echo(f"{batch_id}: {len(slugs)} runs asked to stop")
+        return 0
+    one = operate.cancel(_project(root), str(slug), reason)
     if as_json:
         print_json({"ok": True, **looking.as_json(one)})
     else:

@@ -141,6 +141,7 @@ def _passed(
     return Outcome(
         trigger=Trigger.PASSED,
         artifacts=tuple(artifacts),
+        changes=accounted(state, replies),
         events=(
             event.make(Word.VERIFY_PASS, state.slug, step),
             event.make(Word.REPORT_CONFIRMED, state.slug, step),

@@ -31,8 +31,13 @@ class _Entry(Struct, frozen=True, array_like=True):
 
 def plans_on(layout: Layout, reader: Reader, folded: str) -> list[str]:
     """Return the slugs whose plan is on the folded topic, oldest name first."""
+    return sorted(slug for slug, topic in topics_of(layout, reader).items() if topic == folded)
+
+
+def topics_of(layout: Layout, reader: Reader) -> dict[str, str]:
+    """Return the folded topic of every plan, by slug ("" for a damaged one)."""
     if not (disk.check_directory(layout.base) and disk.check_directory(layout.research_dir)):
-        return []
+        return {}
     path = os.path.join(layout.cache_dir, CACHE_NAME)
     known = _read(layout, path)
     entries: dict[str, _Entry] = {}
@@ -52,7 +57,7 @@ def plans_on(layout: Layout, reader: Reader, folded: str) -> list[str]:
         with contextlib.suppress(OmhError, OSError):
             disk.make_directories(layout.base, layout.cache_dir)
             disk.replace(path, msgspec.json.encode(entries), durable=False)
-    return sorted(slug for slug, entry in entries.items() if entry.topic == folded)
+    return {slug: entry.topic for slug, entry in entries.items()}
 
 
 def _topic(reader: Reader, slug: str) -> str:
