@@ -54,6 +54,8 @@ class CommandDelegate:
 
     name = "command"
     needs_library = False
+    # It can do without, but reads a folder's texts for programs that cannot (see CommandOptions).
+    wants_library = True
 
     def __init__(self, options: CommandOptions, role_text: RoleText) -> None:
         self._options = options
@@ -63,8 +65,14 @@ class CommandDelegate:
 
     @classmethod
     def from_options(cls, options: Mapping[str, object], around: Surroundings) -> CommandDelegate:
-        """Return the delegate; raise `UsageError` without exactly one of preset and command."""
-        return cls(read_options("command", options, CommandOptions), around.role_text)
+        """Return the delegate.
+
+        Raises `UsageError` without exactly one of preset and command, `PrerequisiteError` if the
+        program is not there (E36: before any file is written).
+        """
+        made = cls(read_options("command", options, CommandOptions), around.role_text)
+        made._line.check_program()
+        return made
 
     def answer(self, task: Task, library: Library | None, should_stop: Callable[[], bool]) -> Reply:
         """Return the program's answer to `task`.

@@ -64,6 +64,10 @@ class CommandLine:
         self.limits_to_list = self._preset is not None and self._preset.limits_to_list
         self.result: ResultFormat = self._preset.result if self._preset else options.result
 
+    def check_program(self) -> None:
+        """Raise `PrerequisiteError` if the program is not there: before any work is begun."""
+        _find_program(self._preset.program if self._preset else self._argv[0])
+
     def gathers(self, task: Task) -> bool:
         """Tell whether the task's texts are to be read before the program is asked."""
         if self._options.gather != "auto":
@@ -164,13 +168,17 @@ def _fill(argv: Sequence[str], folder: Path, prompt: str) -> tuple[str, ...]:
         for name, path in names.items():
             part = part.replace(name, path)
         filled.append(part.replace("{prompt}", prompt))
-    program = shutil.which(filled[0])
+    return (_find_program(filled[0]), *filled[1:])
+
+
+def _find_program(name: str) -> str:
+    program = shutil.which(name)
     if program is None:
         raise PrerequisiteError(
-            f"The program {filled[0]!r} is not installed or not on PATH.",
+            f"The program {name!r} is not installed or not on PATH.",
             hint="Install it, or give another one with --command.",
         )
-    return (str(Path(program).absolute()), *filled[1:])
+    return str(Path(program).absolute())
 
 
 def _bytes(text: str) -> int:
