@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import tempfile
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ import scenario
 from omh_research.documents import frontmatter
 from omh_research.documents.event import parse_log
 from omh_research.documents.plan_file import parse_plan
-from omh_research.documents.state import parse_state
+from omh_research.documents.state import State, parse_state
 from omh_research.sentinel import read_status
 from tests.runs import cli
 
@@ -40,10 +40,14 @@ class Tree:
         self.root, self.base = root, root / ".omh"
         self.slug = scenario.find_slug(root)
         self.research = self.base / "research"
+
+    @cached_property
+    def state(self) -> State | None:
+        """The state, or None; it must parse."""
         path = self.base / "state" / f"research--{self.slug}.json"
-        self.state = None
-        if self.slug and path.exists():
-            self.state = parse_state(path.read_bytes(), where=str(path), slug=self.slug)
+        if not self.slug or not path.exists():
+            return None
+        return parse_state(path.read_bytes(), where=str(path), slug=self.slug)
 
     def text(self, path: Path) -> str | None:
         """Return a file's text, or None."""
@@ -105,7 +109,8 @@ def check_promises(tree: Tree) -> None:
         seal = tree.research / f"{tree.slug}-evidence" / "seal.json"
         assert seal.exists() and json.loads(seal.read_bytes())["files"], "confirmed without a seal"
     elif plan is not None and state is None:
-        assert "CANCELLED" in words, "the state is gone, the report is not confirmed"
+        ended = {"CANCELLED", "CLEARED"} & set(words)
+        assert ended, "the state is gone, the report is not confirmed"
 
 
 def check_printed(tree: Tree, printed: str) -> None:
