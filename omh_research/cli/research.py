@@ -34,8 +34,26 @@ def _ask_if_confirmed(path: str) -> str:
     )
 
 
-def _start(engine: Any, topic: str, given: dict[str, Any]) -> Any:
+def _dry_run(engine: Any, given: dict[str, Any], as_json: bool) -> int:
+    from omh_research.estimate import estimate, render_estimate
+
     delegate, options = make_options(engine.settings.root, given)
+    found = estimate(options, delegate)
+    if as_json:
+        import msgspec
+
+        print_json({"ok": True, "dry_run": True, "estimate": msgspec.to_builtins(found)})
+    else:
+        click.echo(render_estimate(found))
+    return 0
+
+
+def _start(engine: Any, topic: str, given: dict[str, Any]) -> Any:
+    from omh_research.estimate import estimate, render_estimate
+
+    delegate, options = make_options(engine.settings.root, given)
+    if delegate in ("llm", "command"):
+        say(f"expected: {render_estimate(estimate(options, delegate))}")
     chosen = given["if_confirmed"] or ("" if is_terminal() else "view")
     return engine.start(
         topic,
@@ -53,7 +71,10 @@ def _start(engine: Any, topic: str, given: dict[str, Any]) -> Any:
 @JSON
 def start(topic: str, root: str | None, as_json: bool, **given: Any) -> int:
     """Start research on TOPIC: phase 0, then decompose. Resumes a run on the same topic."""
-    report = _start(_engine(root), topic, given)
+    engine = _engine(root)
+    if given["dry_run"]:
+        return _dry_run(engine, given, as_json)
+    report = _start(engine, topic, given)
     if as_json:
         print_json(
             {
@@ -145,6 +166,8 @@ def _summary(engine: Any, slug: str) -> None:
 def run(topic: str, show_report: bool, root: str | None, as_json: bool, **given: Any) -> int:
     """Start (or carry on) research on TOPIC, then step until it ends or waits for a host."""
     engine = _engine(root)
+    if given["dry_run"]:
+        return _dry_run(engine, given, as_json)
     started = _start(engine, topic, given)
     _say_notes(started.notes)
     if started.report:

@@ -49,6 +49,7 @@ _OPTIONS = [
         help="Rounds of search (2 to 5; without a number 5).",
     ),
     click.option("--panel", type=click.IntRange(0, 7), default=0, help="Votes a claim: 3, 5, 7."),
+    click.option("--dry-run", is_flag=True, help="Only say what it would cost; write nothing."),
     click.option("--if-confirmed", type=click.Choice(["refresh", "view", "cancel"]), default=None),
 ]
 
