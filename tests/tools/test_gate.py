@@ -546,3 +546,10 @@ def test_reading_pairs_sentences_with_sources() -> None:
 
 def test_held_page_helper_matches_the_page() -> None:
     assert held(COST).text == COST.text
+
+
+def test_a_verified_quotation_is_never_the_opposite_of_its_source() -> None:
+    text = "(希望没有记错。)书院有大师兄,大师兄李慢慢为人仁爱,曾因为君子可以欺之以方困扰,后在宁缺受到危险时,终于学会了杀人。"
+    page = msgspec.structs.replace(SOLAR, text=text, facts=((text, text),))
+    sections = {"A": [page], "B": [COST], "C": [COST]}
+    assert check(clean_input("2017有什么好看的小说", sections, quoted=True)).passed

@@ -132,7 +132,8 @@ class EvidenceCheck:
 
     def _check_facts(self, statement: Statement, part: Part) -> None:
         held, is_complete = self._held(part.numbers) if part.numbers else self._held(self._entries)
-        facts = self._facts(part, held)
+        text = self._own_words(part, held)
+        facts = self._facts(part, text)
         if not part.numbers:
             if is_complete and held and not _INFERENCE.match(part.text):
                 self._check_uncited(statement, facts, held)
@@ -175,23 +176,24 @@ class EvidenceCheck:
         self, statement: Statement, part: Part, facts: Facts, held: list[SourceText]
     ) -> None:
         """Compare with the sentences of the sources that say the same."""
+        text = self._own_words(part, held)
         cited, advice = _cited(part.numbers), self._advice(statement)
-        contexts = [text.context for text in held]
+        contexts = [source.context for source in held]
         far = [
             figure.text
             for figure in facts.figures
             if not any(
-                text.figures.supports(figure) and text.context.holds_near(figure, part.text)
-                for text in held
+                source.figures.supports(figure) and source.context.holds_near(figure, text)
+                for source in held
             )
         ]
-        words = [context.lacks_number_word(part.text) for context in contexts]
+        words = [context.lacks_number_word(text) for context in contexts]
         far += words[:1] if all(words) else []
         if far:
             message = f"{', '.join(far)}: {cited} has another number in this context.{advice}"
             self._fail("figure_out_of_context", statement, message)
-        reversed_ = [context.reverses(part.text) for context in contexts]
-        if any(reversed_) and not any(context.repeats(part.text) for context in contexts):
+        reversed_ = [context.reverses(text) for context in contexts]
+        if any(reversed_) and not any(context.repeats(text) for context in contexts):
             message = f"the sentence says the opposite of {cited}.{advice}"
             self._fail("negation_differs", statement, message)
 
@@ -215,13 +217,17 @@ class EvidenceCheck:
             message = "the conclusion stands on fewer than two sources; add one or say so."
             self._fail("one_source_conclusion", statement, message)
 
-    def _facts(self, part: Part, held: list[SourceText]) -> Facts:
-        """Return the facts of a piece outside its verified quotations."""
+    def _own_words(self, part: Part, held: list[SourceText]) -> str:
+        """Return the text of a piece without its verified quotations."""
         text = part.text
         for alternative in part.quotations:
             for quotation in alternative:
                 if len(quotation) > 3 and _is_verified(quotation, held):
                     text = text.replace(quotation, " ")
+        return text
+
+    def _facts(self, part: Part, text: str) -> Facts:
+        """Return the facts of a piece's own words."""
         facts = find_facts(text, self._language, self._known)
         counted = str(len(part.numbers))
         return Facts(
