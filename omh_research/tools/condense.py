@@ -61,15 +61,20 @@ class _Unit(Struct, frozen=True):
 
 
 class _Candidates(Struct, frozen=True):
-    """Sentences on offer for one query, in reading order; passages left out as repetitions."""
+    """Sentences on offer for one query, in reading order; what was left out as repetition."""
 
     sentences: list[Sentence]
     places: list[tuple[Passage, Span]]
-    repeated: int
+    repeated_passages: int
+    repeated_sentences: int
 
 
 class Result(Struct, frozen=True):
-    """What a compression kept, best first, and what it left out (counts of passages)."""
+    """What a compression kept, best first, and what it left out.
+
+    `repeated` counts passages and sentences that say again what was said, `irrelevant` passages
+    that do not speak to the query.
+    """
 
     kept: list[Slice]
     scored: bool
@@ -135,7 +140,7 @@ class Compressor:
         seen: set[tuple[str, ...]] = set()
         sentences: list[Sentence] = []
         places: list[tuple[Passage, Span]] = []
-        block = 0
+        block = again = 0
         for index, (number, units) in enumerate(zip(near, read, strict=True)):
             if index in repeated:
                 continue
@@ -144,7 +149,10 @@ class Compressor:
             block += 1
             for unit in units:
                 block += unit.parted
-                if unit.tokens in seen or (unit.furniture and not _asks_for(asked, unit)):
+                if unit.tokens in seen:
+                    again += 1
+                    continue
+                if unit.furniture and not _asks_for(asked, unit):
                     continue
                 if len(unit.tokens) > 3:
                     seen.add(unit.tokens)
@@ -152,7 +160,7 @@ class Compressor:
                 short = whole <= ABSTRACT_CHARS
                 sentences.append(Sentence(unit.span.text, unit.tokens, block, place, short))
                 places.append((passage, unit.span))
-        return _Candidates(sentences, places, len(repeated))
+        return _Candidates(sentences, places, len(repeated), again)
 
     def compress(
         self,
@@ -184,12 +192,14 @@ class Compressor:
             for i, (passage, span) in enumerate(found.places)
         ]
         kept = select(pieces, self.text, relevance.weight, limits)
-        kept = [slice_ for slice_ in kept if slice_.own > min_score]
+        if min_score > 0:
+            kept = [slice_ for slice_ in kept if slice_.own > min_score]
         matched = {(piece.source, piece.passage) for piece in pieces if piece.own > min_score}
-        irrelevant = len(self.passages) - found.repeated - len(matched)
+        irrelevant = len(self.passages) - found.repeated_passages - len(matched)
         if not kept and min_score <= 0:
             kept = self._beginnings(limits)
-        return Result(kept, True, found.repeated, max(0, irrelevant))
+        repeated = found.repeated_passages + found.repeated_sentences
+        return Result(kept, True, repeated, max(0, irrelevant))
 
     def _beginnings(self, limits: Limits) -> list[Slice]:
         """The sources' first passages in turn, the last one cut to what is left."""

@@ -135,7 +135,7 @@ def test_repeated_sources_are_kept_once() -> None:
     given_ = payload(500)
     given_["sources"].append({"id": "s3", "text": RELEVANT})
     result = compress(given_)
-    assert result["stats"]["deduped"] >= 1 or all(e["source"] != "s3" for e in result["kept"])
+    assert result["stats"]["deduped"] >= 1
     assert len(set(kept(result))) == len(kept(result))
 
 
