@@ -1,19 +1,15 @@
 """Proper names in running text: what a cited sentence calls by name.
 
-Job: find capitalised names, acronyms and names with digits in a sentence, and say whether a source
-holds a given one, in the forms in which sources write it (spec E28). Refuses to guess names in
-scripts without capitals, and ordinary nouns of German. Importers: tools, phases, delegates.
+Job: find capitalised names, acronyms and names with digits in a sentence (spec E28). Refuses to
+guess names in scripts without capitals, and ordinary nouns of German. Importers: tools, phases.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import cache
 
-from msgspec import Struct
-
+from omh_research.tools.name_index import POSSESSIVE, Name, connectors, fold_name
 from omh_research.tools.stopwords import stop_words
 from omh_research.tools.units import UNITS_AFTER, UNITS_BEFORE
 
@@ -22,10 +18,8 @@ _WORD = re.compile(
     rf"[{_LETTERS}][{_LETTERS}0-9’']*(?:[-‐‑&.][{_LETTERS}0-9][{_LETTERS}0-9’']*)*"
     rf"|\d+[A-Za-z][{_LETTERS}0-9]*"
 )
-_CJK_RUN = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
-_POSSESSIVE = re.compile(r"['’]s?$")
+_UNSPACED = ("zh", "ja", "ko")
 _BREAK = re.compile(r"[:;!?(\[{\"“„«「|•*_—–/]|\.\s|\s-\s")
-_CONNECTORS = "of the de la le du des van von der den di da do dos del el al"
 # Ordinary words that begin sentences and labels and are never names by themselves.
 _OPENERS = """
     according additional additionally after albeit all almost already also although among an
@@ -56,90 +50,6 @@ _OPENERS = """
     monday tuesday wednesday thursday friday saturday sunday january february march april may june
     july august september october november december i
 """
-# Words that stand for the same place, people or thing.
-_SAME = """
-    us usa u.s u.s.a america american americans united-states
-    uk u.k britain british great-britain united-kingdom
-    eu e.u european-union
-    un u.n united-nations
-    uae united-arab-emirates emirati
-    netherlands dutch holland
-    france french
-    greece greek greeks
-    switzerland swiss
-    spain spanish
-    denmark danish danes
-    sweden swedish swedes
-    norway norwegian
-    finland finnish finns
-    poland polish
-    turkey turkish türkiye
-    wales welsh
-    thailand thai
-    ireland irish
-    england english
-    scotland scottish scots
-    philippines filipino philippine
-    germany german germans
-    china chinese
-    japan japanese
-    ai artificial-intelligence
-    dna deoxyribonucleic-acid cdna
-    rna mrna ribonucleic-acid
-    hiv human-immunodeficiency-virus
-"""
-_ROMAN = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-_ENDINGS = "s es n an ian ean ese ish i ic ns ans ians y a ia e is"
-
-
-class Name(Struct, frozen=True):
-    """A name as mentioned: its spelling and its words, folded."""
-
-    text: str
-    words: tuple[str, ...]
-
-
-class NameIndex(Struct, frozen=True):
-    """The words of one text for `supports`.
-
-    `words` are folded words, `compact` words with digits in one piece ("gpt4"), `initials` the
-    acronyms that runs of capitalised words would give, `joined` all words in one spaced line.
-    """
-
-    words: frozenset[str]
-    compact: frozenset[str]
-    initials: frozenset[str]
-    joined: str
-
-    def supports(self, name: Name) -> bool:
-        """Return whether the text holds the name, or an accepted other form of it."""
-        if len(name.words) > 1:
-            acronym = "".join(word[0] for word in name.words if word not in _words("connectors"))
-            if len(acronym) > 2 and acronym in self.words:
-                return True
-        return all(self._holds(word) for word in name.words)
-
-    def _holds(self, word: str) -> bool:
-        if word in self.words or word in self.initials:
-            return True
-        pressed = re.sub(r"[\W_]", "", word)
-        if pressed in self.compact or pressed in self.words:
-            return True
-        spaced = re.sub(r"[^\w]+", " ", word).strip()
-        if " " in spaced and f" {spaced} " in self.joined:
-            return True
-        if re.search(r"[-‐‑&.]", word) and not any(char.isdigit() for char in word):
-            parts = [part for part in re.split(r"[-‐‑&.]", word) if part]
-            if len(parts) > 1 and all(len(p) > 1 and self._holds(p) for p in parts):
-                return True
-        if word in _ROMAN and str(_ROMAN.index(word)) in self.words:
-            return True
-        if any(self._has_phrase(other) for other in _aliases().get(word, ())):
-            return True
-        return any(form in self.words for form in _other_forms(word))
-
-    def _has_phrase(self, phrase: str) -> bool:
-        return phrase in self.words or f" {phrase.replace('-', ' ')} " in self.joined
 
 
 def find_names(
@@ -153,114 +63,70 @@ def find_names(
     in `known` (folded words that stand capitalised inside sentences elsewhere) by itself or
     through the next word.
     """
-    found: list[Name] = []
-    tokens = list(_WORD.finditer(sentence))
-    capitals = sum(token[0][0].isupper() for token in tokens)
-    titled = len(tokens) >= 4 and capitals > 0.7 * len(tokens)
-    run: list[str] = []
-    for at, token in enumerate(tokens):
-        gap = sentence[tokens[at - 1].end() : token.start()] if at else "."
-        first = (at == 0 or bool(_BREAK.search(gap))) and language not in ("zh", "ja", "ko")
-        if run and (first or gap.strip(" .")):
-            found += _named(run)
-            run = []
-        word = _name_part(_POSSESSIVE.sub("", token[0]))
-        if _is_name(word, first, language, titled) or (
-            first and _opens_name(tokens, at, sentence, word, known, language, titled)
-        ):
-            run.append(word)
-        elif run and word in _words("connectors") and _next_is_capital(tokens, at):
-            continue
-        else:
-            found += _named(run)
-            run = []
-    return found + _named(run)
+    return _Reader(sentence, language, known).names()
 
 
-def index_names(texts: Iterable[str]) -> NameIndex:
-    """Return the index of the words of `texts` (a source's text, title, publisher, address)."""
-    words: set[str] = set()
-    compact: set[str] = set()
-    initials: set[str] = set()
-    joined: list[str] = []
-    for text in texts:
-        before = ""
-        run = ""
-        for match in re.finditer(r"[^\W_]+(?:['’][^\W_]+)?", _CJK_RUN.sub(" ", text)):
-            word = _POSSESSIVE.sub("", match[0])
-            folded = _fold(word)
-            words.add(folded)
-            joined.append(folded)
-            if any(char.isdigit() for char in folded) or any(char.isdigit() for char in before):
-                compact.add(folded)
-                compact.add(before + folded)
-                words.add(folded.rstrip("0123456789"))  # BRCA1 is also BRCA
-            before = folded
-            if word[0].isupper():
-                run = (run + folded[0])[-8:]
-                initials.update(run[-size:] for size in range(3, len(run) + 1))
-            elif folded not in _words("connectors"):
-                run = ""
-        for match in re.finditer(r"(?:[A-Za-z]\.){2,6}|[A-Za-z]+&[A-Za-z]+", text):
-            words.add(_fold(match[0].rstrip(".")))
-            compact.add(re.sub(r"[\W_]", "", _fold(match[0])))
-    return NameIndex(
-        frozenset(words), frozenset(compact), frozenset(initials), f" {' '.join(joined)} "
-    )
+class _Reader:
+    """Reads the names of one sentence."""
 
+    def __init__(self, sentence: str, language: str, known: frozenset[str]) -> None:
+        self._sentence = sentence
+        self._language = language
+        self._known = known
+        self._tokens = list(_WORD.finditer(sentence))
+        capitals = sum(token[0][0].isupper() for token in self._tokens)
+        self._titled = len(self._tokens) >= 4 and capitals > 0.7 * len(self._tokens)
 
-def names_inside(texts: Iterable[str]) -> frozenset[str]:
-    """Return the folded words that stand capitalised inside sentences and nowhere small."""
-    capital: set[str] = set()
-    small: set[str] = set()
-    for text in texts:
-        for match in re.finditer(r"(?<=[\w,] )[^\W\d_][\w’'-]*|(?<=[\w,]\n)[^\W\d_][\w’'-]*", text):
-            word = _POSSESSIVE.sub("", match[0])
-            (capital if word[0].isupper() else small).add(_fold(word))
-    return frozenset(capital - small)
+    def names(self) -> list[Name]:
+        """Return the names, neighbours joined."""
+        found: list[Name] = []
+        run: list[str] = []
+        for at, token in enumerate(self._tokens):
+            gap = self._gap_before(at)
+            first = (at == 0 or bool(_BREAK.search(gap))) and self._language not in _UNSPACED
+            if run and (first or gap.strip(" .")):
+                found.append(_named(run))
+                run = []
+            word = _name_part(POSSESSIVE.sub("", token[0]))
+            if self._is_name(word, first) or (first and self._opens_name(word, at)):
+                run.append(word)
+            elif run and not (word in connectors() and self._is_capital(at + 1)):
+                found.append(_named(run))
+                run = []
+        return [*found, _named(run)] if run else found
 
+    def _gap_before(self, at: int) -> str:
+        return self._sentence[self._tokens[at - 1].end() : self._tokens[at].start()] if at else "."
 
-def _is_name(word: str, first: bool, language: str, titled: bool) -> bool:
-    """Return whether a word is a name wherever it stands."""
-    if word in UNITS_BEFORE or (word in UNITS_AFTER and word != word.casefold()):
-        return False
-    upper = sum(char.isupper() for char in word)
-    if any(char.isdigit() for char in word):
-        return upper > 0 and word[0].isalpha()
-    if upper >= 2:
-        return not word.isupper() or len(word) <= 6 or not titled
-    if first or titled or language == "de" or not word[0].isupper() or len(word) < 2:
-        return False
-    return word.casefold() not in _plain_words(language)
+    def _is_capital(self, at: int) -> bool:
+        return at < len(self._tokens) and self._tokens[at][0][0].isupper()
 
+    def _is_name(self, word: str, first: bool) -> bool:
+        """Return whether a word is a name wherever it stands."""
+        if word in UNITS_BEFORE or (word in UNITS_AFTER and word != word.casefold()):
+            return False
+        upper = sum(char.isupper() for char in word)
+        if any(char.isdigit() for char in word):
+            return upper > 0 and word[0].isalpha()
+        if upper >= 2:
+            return not word.isupper() or len(word) <= 6 or not self._titled
+        return not first and self._may_be_name(word)
 
-def _opens_name(
-    tokens: list[re.Match[str]],
-    at: int,
-    sentence: str,
-    word: str,
-    known: frozenset[str],
-    language: str,
-    titled: bool,
-) -> bool:
-    """Return whether the first word of a sentence opens a name."""
-    if (
-        not word[0].isupper()
-        or titled
-        or language == "de"
-        or word.casefold() in _plain_words(language)
-    ):
-        return False
-    if _fold(word) in known:
-        return True
-    if at + 1 >= len(tokens) or sentence[tokens[at].end() : tokens[at + 1].start()] != " ":
-        return False
-    following = tokens[at + 1][0]
-    return (
-        following[0].isupper()
-        and following.casefold() not in _words("openers")
-        and _fold(following) in known
-    )
+    def _may_be_name(self, word: str) -> bool:
+        if self._titled or self._language == "de" or not word[0].isupper() or len(word) < 2:
+            return False
+        return word.casefold() not in _plain_words(self._language)
+
+    def _opens_name(self, word: str, at: int) -> bool:
+        """Return whether the first word of a sentence opens a name."""
+        if not self._may_be_name(word):
+            return False
+        if fold_name(word) in self._known:
+            return True
+        if not self._is_capital(at + 1) or self._gap_before(at + 1) != " ":
+            return False
+        following = self._tokens[at + 1][0]
+        return following.casefold() not in _openers() and fold_name(following) in self._known
 
 
 def _name_part(word: str) -> str:
@@ -270,50 +136,16 @@ def _name_part(word: str) -> str:
     return named[0] if len(parts) > 1 and len(named) == 1 and len(named[0]) > 1 else word
 
 
-def _next_is_capital(tokens: list[re.Match[str]], at: int) -> bool:
-    return at + 1 < len(tokens) and tokens[at + 1][0][0].isupper()
-
-
-def _named(run: list[str]) -> list[Name]:
-    if not run:
-        return []
-    return [Name(" ".join(run), tuple(_fold(word) for word in run))]
-
-
-@lru_cache(maxsize=16_384)
-def _fold(word: str) -> str:
-    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", word).casefold())
-    return "".join(char for char in folded if not unicodedata.combining(char)).strip(".'’-")
+def _named(run: list[str]) -> Name:
+    return Name(" ".join(run), tuple(fold_name(word) for word in run))
 
 
 @cache
-def _words(table: str) -> frozenset[str]:
-    tables = {"connectors": _CONNECTORS, "openers": _OPENERS, "endings": _ENDINGS}
-    return frozenset(tables[table].split())
+def _openers() -> frozenset[str]:
+    return frozenset(_OPENERS.split())
 
 
 @cache
 def _plain_words(language: str) -> frozenset[str]:
     """Return words that are no names although a sentence may begin with them."""
-    return _words("openers") | stop_words("en") | stop_words(language)
-
-
-@cache
-def _aliases() -> dict[str, frozenset[str]]:
-    table: dict[str, set[str]] = {}
-    for line in _SAME.split("\n"):
-        group = line.split()
-        for word in group:
-            table.setdefault(word, set()).update(other for other in group if other != word)
-    return {word: frozenset(others) for word, others in table.items()}
-
-
-def _other_forms(word: str) -> set[str]:
-    """Return plural, singular and demonym forms of a name ("Italian" for "Italy")."""
-    if len(word) < 4 or not word.isalpha():
-        return set()
-    stems = {word}
-    for ending in _words("endings"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            stems.add(word[: -len(ending)])
-    return {stem + ending for stem in stems for ending in (*_words("endings"), "")} - {word}
+    return _openers() | stop_words("en") | stop_words(language)

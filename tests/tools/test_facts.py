@@ -8,8 +8,9 @@ from omh_research.documents.source import HeldText
 from omh_research.tools.dates import find_dates, index_dates
 from omh_research.tools.figures import find_figures, index_figures
 from omh_research.tools.gate.facts import SourceText, find_facts
+from omh_research.tools.name_index import index_names, names_inside
 from omh_research.tools.negation import is_negated
-from omh_research.tools.proper_names import find_names, index_names, names_inside
+from omh_research.tools.proper_names import find_names
 
 
 def figures(text: str) -> list[tuple[str, str]]:
@@ -230,7 +231,9 @@ def test_a_source_tells_its_verified_rows_from_others() -> None:
 def test_a_near_verbatim_sentence_with_other_polarity_is_seen() -> None:
     held = source("The new vaccine does not prevent severe infection in older adults.")
     assert held.context.reverses("The new vaccine prevents severe infection in older adults")
-    assert not held.context.reverses("The new vaccine does not prevent severe infection in older adults")
+    assert not held.context.reverses(
+        "The new vaccine does not prevent severe infection in older adults"
+    )
     assert not held.context.reverses("Younger people were studied as well in the trial")
 
 

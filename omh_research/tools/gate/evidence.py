@@ -16,7 +16,7 @@ from omh_research.tools.gate.contract import Checked, Failure, GateInput
 from omh_research.tools.gate.facts import Facts, SourceText, find_facts
 from omh_research.tools.gate.reading import Part, ReadReport, Statement
 from omh_research.tools.gate.sources import Sources
-from omh_research.tools.proper_names import names_inside
+from omh_research.tools.name_index import names_inside
 from omh_research.tools.quotes import NOT_FOUND, VERIFIED, PreparedText, match
 from omh_research.tools.tokens import detect_language
 

@@ -17,7 +17,8 @@ from omh_research.documents.source import HeldText
 from omh_research.tools.dates import Date, DateIndex, find_dates, index_dates
 from omh_research.tools.figures import Figure, FigureIndex, find_figures, index_figures
 from omh_research.tools.gate.context import Context
-from omh_research.tools.proper_names import Name, NameIndex, find_names, index_names
+from omh_research.tools.name_index import Name, NameIndex, index_names
+from omh_research.tools.proper_names import find_names
 from omh_research.tools.quotes import NOT_FOUND, VERIFIED, PreparedText, match
 from omh_research.tools.tokens import detect_language
 
