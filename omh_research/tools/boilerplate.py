@@ -15,7 +15,7 @@ from omh_research.tools.tokens import words
 
 # A sentence longer than this is prose, whatever words it has.
 _LONGEST = 240
-_NOTICES = re.compile(
+_NOTICES = (
     r"\b(?:we (?:and our partners )?use cookies|this (?:web)?site uses cookies|"
     r"uses? cookies to|accept (?:all )?cookies|cookie (?:settings|policy|preferences|consent)|"
     r"manage consent|all rights reserved|terms (?:of (?:use|service)|and conditions)|"
@@ -36,8 +36,7 @@ _NOTICES = re.compile(
     r"隱私政策|使用条款|登录|注册|订阅|关注我们|点击(?:这里|查看)|相关(?:文章|阅读|推荐)|"
     r"返回顶部|ログイン|会員登録|利用規約|プライバシーポリシー|無断転載|続きを読む|"
     r"все права защищены|политика конфиденциальности|подпишитесь|читать далее|"
-    r"جميع الحقوق محفوظة|سياسة الخصوصية|اشترك|تسجيل الدخول",
-    re.IGNORECASE,
+    r"جميع الحقوق محفوظة|سياسة الخصوصية|اشترك|تسجيل الدخول"
 )
 # Plain English text holds one of these words, or it needs no closer look.
 _TRIGGERS = (
@@ -51,6 +50,11 @@ _LINK = re.compile(r"\[[^\]\n]{0,200}\]\([^)\s]{1,500}\)|https?://\S{1,500}")
 _MARKED = re.compile(r"[|>/\]]")
 _SEPARATORS = re.compile(r"[|•·»›/>]")
 _ENDS = frozenset(".。!！?？…:：;；।؟।")
+
+
+@cache
+def _notices() -> re.Pattern[str]:
+    return re.compile(_NOTICES, re.IGNORECASE)
 
 
 @cache
@@ -69,7 +73,7 @@ def is_boilerplate(text: str, found: Sequence[str] | None = None) -> bool:
     if len(text) > _LONGEST:
         return False
     found = words(text) if found is None else found
-    if not (text.isascii() and _triggers().isdisjoint(found)) and _NOTICES.search(text):
+    if not (text.isascii() and _triggers().isdisjoint(found)) and _notices().search(text):
         return True
     if text.isascii() and not _MARKED.search(text):
         return False

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from msgspec import Struct
 
@@ -28,24 +28,22 @@ FINDING = 0.3
 ABSTRACT_CHARS = 4_000
 _LATE = 0.6
 _PART_CHARS = 4
-_QUESTION = re.compile(
+_QUESTION = (
     r"[?？؟]|\b(?:who|whom|whose|what|when|where|which|why|how|wer|wen|wem|wessen|wann|wo|woher|"
     r"wohin|warum|wieso|wie|welche[mnrs]?|qué|quién|quiénes|cuándo|dónde|cuál|cuáles|cómo|cuánt[oa]s?|"
     r"por qué|quoi|quand|où|pourquoi|comment|combien|quelle?s?|chi|che cosa|quando|dove|perché|"
     r"quant[oiea]|quale|quali|quem|onde|qual|quais|wie|wanneer|waar|waarom|hoe|welke|кто|что|когда|"
     r"где|почему|как|сколько|какой|какая|какие|какое)\b|"
     r"什么|什麼|谁|誰|何时|何時|哪|为什么|如何|怎么|怎樣|多少|几|何|どこ|いつ|だれ|なぜ|どの|どう|いくつ|누구|언제|어디|무엇|왜|어떻게|얼마|몇|"
-    r"(?:^|\s)(?:ما|ماذا|من|متى|أين|كيف|لماذا|كم|أي|هل|क्या|कौन|कब|कहाँ|कहां|क्यों|कैसे|कितन\w*)\s",
-    re.IGNORECASE,
+    r"(?:^|\s)(?:ما|ماذا|من|متى|أين|كيف|لماذا|كم|أي|هل|क्या|कौन|कब|कहाँ|कहां|क्यों|कैसे|कितन\w*)\s"
 )
-_FINDINGS = re.compile(
+_FINDINGS = (
     r"\b(?:we (?:found|find|show|demonstrate|report|conclude|identif|observ|provide)\w*|results?|"
     r"conclu\w+|findings?|found|show(?:ed|n|s)?|demonstrat\w+|suggest\w*|indicat\w+|reveal\w*|"
     r"associat\w+|significant\w*|increas\w+|decreas\w+|reduc\w+|higher|lower|compared|however|thus|"
     r"therefore|these data|ergebnis\w*|zeig\w+|signifikant\w*|résultats?|montr\w+|resultados?|"
     r"muestran?|demuestr\w+|risultat\w+)\b|\b[pP] ?[<=]|\d ?%|"
-    r"结果|結果|表明|显示|顯示|发现|發現|示した",
-    re.IGNORECASE,
+    r"结果|結果|表明|显示|顯示|发现|發現|示した"
 )
 
 
@@ -63,9 +61,14 @@ class Sentence(Struct, frozen=True):
     short_source: bool = False
 
 
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)
+
+
 def is_question(query: str) -> bool:
     """True for a query that asks (a question mark or a question word, 16 languages)."""
-    return _QUESTION.search(query[:2_000]) is not None
+    return _pattern(_QUESTION).search(query[:2_000]) is not None
 
 
 @lru_cache(maxsize=1 << 16)
@@ -157,6 +160,6 @@ class Relevance:
             score += PARTS * parts[index] + AROUND * around[sentence.block]
             if not asks and sentence.short_source:
                 score += POSITION * min(1.0, sentence.place / _LATE)
-                score += FINDING * min(2, len(_FINDINGS.findall(sentence.text))) / 2
+                score += FINDING * min(2, len(_pattern(_FINDINGS).findall(sentence.text))) / 2
             scores.append(score)
         return scores

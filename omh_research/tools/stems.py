@@ -9,7 +9,7 @@ Importers: `omh_research.tools` only.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from omh_research.tools.stopwords import korean_particles
 
@@ -29,13 +29,13 @@ _STEP4 = (
     "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou",
     "ism", "ate", "iti", "ous", "ive", "ize",
 )  # fmt: skip
-_RUSSIAN = re.compile(
+_RUSSIAN = (
     "(?:иями|ями|ами|иях|ях|ах|ием|ией|иям|иев|ев|ов|ие|ье|еи|ии|ий|ой|ый|ей|ям|ем|ам|ом|ого|его|"
     "ому|ему|ими|ыми|ую|юю|ая|яя|ое|ее|ые|их|ых|им|ым|ия|ья|ию|ью|ость|ости|остью|ться|тся|лся|"
     "лась|лось|лись|ешь|ете|ите|ала|ила|ыла|ала|али|или|ать|ить|ыть|еть|ает|ует|ют|ут|ят|ит|ет|"
     "ал|ил|ел|ла|ло|ли|а|е|и|й|о|у|ы|ь|ю|я)$"
 )
-_ARABIC_PREFIX = re.compile("^(?:وال|بال|كال|فال|ال|لل|و)")
+_ARABIC_PREFIX = ("وال", "بال", "كال", "فال", "ال", "لل", "و")
 _ARABIC_SUFFIX = ("ها", "ان", "ات", "ون", "ين", "يه", "ية", "ه", "ة", "ي")
 _HINDI = (
     "ियाँ", "ियां", "ियों", "ाओं", "ाएं", "ुओं", "ुएं", "ों", "ें", "ीं", "ाँ", "ां", "ओं", "एं",
@@ -120,7 +120,7 @@ def _latin(word: str) -> str:
 
 
 def _arabic(word: str) -> str:
-    bare = _ARABIC_PREFIX.sub("", word, count=1)
+    bare = next((word[len(p) :] for p in _ARABIC_PREFIX if word.startswith(p)), word)
     if len(bare) >= 2 and not (word[0] == "و" and bare == word[1:] and len(bare) < 3):
         word = bare
     for _ in range(2):
@@ -131,8 +131,13 @@ def _arabic(word: str) -> str:
     return word
 
 
+@cache
+def _russian_ending() -> re.Pattern[str]:
+    return re.compile(_RUSSIAN)
+
+
 def _russian(word: str) -> str:
-    found = _RUSSIAN.search(word, 3)
+    found = _russian_ending().search(word, 3)
     return word[: found.start()] if found else word
 
 

@@ -39,15 +39,8 @@ _MARKS = (
     "\u0d00-\u0d03\u0d3b-\u0d4d\u0d81-\u0d83\u0dca-\u0ddf"
 )
 _ASCII_WORD = re.compile(r"[a-z0-9]{1,64}")
-_WORD = re.compile(
-    rf"[{_HAN}{_KANA}]++|[{_HANGUL}]++|[{_SOUTH_EAST}]++|(?:[^\W_{_RUNS}]|[{_MARKS}]){{1,64}}+"
-)
-_HIDDEN = re.compile("[\u00ad\u061c\u0640\u200b-\u200f\u2060\ufeff]")
-_RUN_START = re.compile(f"[{_RUNS}]")
-_CJK_CHAR = re.compile(f"[{_HAN}{_KANA}{_HANGUL}]")
-_DIACRITICS = re.compile(
-    "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u093c]+"
-)
+# Before this character there is no script of runs.
+_FIRST_RUN = "\u0e01"
 _LETTER_FORMS = str.maketrans(
     {
         "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ی": "ي", "ئ": "ي", "ؤ": "و", "ة": "ه",
@@ -70,9 +63,46 @@ _SAMPLE_CHARS = 4_000
 _LATIN = ("en", "de", "es", "fr", "it", "pt", "nl", "sv", "pl", "tr", "id", "vi")
 
 
+# The patterns with large classes take milliseconds to make: only when text needs them.
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(
+        rf"[{_HAN}{_KANA}]++|[{_HANGUL}]++|[{_SOUTH_EAST}]++|"
+        rf"(?:[^\W_{_RUNS}]|[{_MARKS}]){{1,64}}+"
+    )
+
+
+@cache
+def _hidden() -> re.Pattern[str]:
+    return re.compile("[\u00ad\u061c\u0640\u200b-\u200f\u2060\ufeff]")
+
+
+@cache
+def _run_start() -> re.Pattern[str]:
+    return re.compile(f"[{_RUNS}]")
+
+
+@cache
+def _cjk_char() -> re.Pattern[str]:
+    return re.compile(f"[{_HAN}{_KANA}{_HANGUL}]")
+
+
+@cache
+def _diacritics() -> re.Pattern[str]:
+    return re.compile(
+        "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+        "\u06d6-\u06ed\u093c]+"
+    )
+
+
+def _is_run(word: str) -> bool:
+    """True for a word of a script without spaces (whole: `_word` never mixes)."""
+    return word[0] >= _FIRST_RUN and _run_start().match(word) is not None
+
+
 def is_cjk(ch: str) -> bool:
     """True when the one character is Han, kana or Hangul."""
-    return ch >= "\u1100" and _CJK_CHAR.match(ch) is not None
+    return ch >= "\u1100" and _cjk_char().match(ch) is not None
 
 
 def fold(text: str) -> str:
@@ -82,7 +112,7 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    text = _HIDDEN.sub("", text)
+    text = _hidden().sub("", text)
     if not unicodedata.is_normalized("NFKC", text):
         text = unicodedata.normalize("NFKC", text)
     return text.casefold()
@@ -96,9 +126,9 @@ def fold_word(word: str) -> str:
     if not word.isalpha() and any(ch.isdecimal() and ch > "9" for ch in word):
         word = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in word)
     if "\u0400" <= word[0] <= "\u04ff":  # й and ї are letters, not accents
-        return _DIACRITICS.sub("", word.replace("ё", "е"))
+        return _diacritics().sub("", word.replace("ё", "е"))
     word = unicodedata.normalize("NFD", word.translate(_LETTER_FORMS))
-    return unicodedata.normalize("NFC", _DIACRITICS.sub("", word)).translate(_LETTER_FORMS)
+    return unicodedata.normalize("NFC", _diacritics().sub("", word)).translate(_LETTER_FORMS)
 
 
 def words(text: str) -> list[str]:
@@ -110,8 +140,8 @@ def words(text: str) -> list[str]:
         return _ASCII_WORD.findall(text.lower())
     return [
         folded
-        for word in _WORD.findall(fold(text))
-        if (folded := word if word.isascii() or _RUN_START.match(word) else fold_word(word))
+        for word in _word().findall(fold(text))
+        if (folded := word if word.isascii() or _is_run(word) else fold_word(word))
     ]
 
 
@@ -123,7 +153,7 @@ def bigrams(run: str) -> list[str]:
 def terms(found: Iterable[str]) -> Iterator[str]:
     """The tokens of words that `words` gave: stems, and the bigrams of runs."""
     for word in found:
-        if word.isascii() or not _RUN_START.match(word):
+        if word.isascii() or not _is_run(word):
             yield stem(word)
         else:
             yield from bigrams(strip_particle(word) if word[0] >= "\uac00" else word)
