@@ -72,6 +72,9 @@ class Score(msgspec.Struct):
     too_long: int = 0
     quoted: int = 0
     documents: int = 0
+    sections: int = 0
+    empty: int = 0
+    compared: int = 0
     seconds: float = 0.0
     misses: list[str] = []
 
@@ -80,6 +83,10 @@ class Score(msgspec.Struct):
         self.questions += 1
         self.quoted += sum(map(len, quotes))
         self.documents += len(set(re.findall(r'" \[(\d+)\]', report)))
+        for section in report.split("## Key Takeaways")[0].split("\n### ")[1:]:
+            self.sections += 1
+            self.empty += '- "' not in section
+            self.compared += len(set(re.findall(r'" \[(\d+)\]', section))) > 1
         self.too_long += sum(map(len, quotes)) > MAX_QUOTED
         holds = [fold(answer) in quote for quote in quotes]
         self.answered += any(holds)
@@ -182,7 +189,17 @@ def by_engine(name: str, limit: int, offset: int = 0, step: int = 1) -> Score:
 def merge(scores: Iterator[Score]) -> Score:
     total = Score()
     for score in scores:
-        for field in ("questions", "answered", "first", "too_long", "quoted", "documents"):
+        for field in (
+            "questions",
+            "answered",
+            "first",
+            "too_long",
+            "quoted",
+            "documents",
+            "sections",
+            "empty",
+            "compared",
+        ):
             setattr(total, field, getattr(total, field) + getattr(score, field))
         total.seconds += score.seconds
         total.misses += score.misses
@@ -216,6 +233,8 @@ def main() -> int:
                 "first": round(score.first / n, 3), "first_target": FIRST_TARGET,
                 "quoted_chars": round(score.quoted / n), "over_limit": score.too_long,
                 "documents": round(score.documents / n, 1),
+                "sections_with_two_documents": round(score.compared / max(1, score.sections), 3),
+                "empty_sections": round(score.empty / max(1, score.sections), 3),
                 "seconds_each": round(score.seconds / n, 3),
             }  # fmt: skip
             print(json.dumps(row) if given.json else "  ".join(f"{k} {v}" for k, v in row.items()))

@@ -7,12 +7,14 @@ Importers: wiring, registry.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from omh_research.delegates.interface import Library
 from omh_research.documents.source import Hit
 from omh_research.documents.task import Brief, Reply, Task, Usage
 from omh_research.errors import DelegateError, ProviderError
+
+WIDER_QUERY_CHARS = 300
 
 
 class ExtractiveDelegate:
@@ -53,15 +55,20 @@ class ExtractiveDelegate:
 
 
 def _plan(brief: Brief, library: Library | None) -> str:
-    from omh_research.extractive.facets import plan_facets, render_plan
+    from omh_research.extractive.facets import count_facets, plan_facets, render_plan
     from omh_research.extractive.research import SEARCH_LIMIT
 
-    hits: Sequence[Hit] = ()
+    hits: list[Hit] = []
     if library is not None:
         try:
             hits = library.search(brief.topic, limit=SEARCH_LIMIT)
+            if hits and count_facets(brief, hits) < brief.wanted_subtopics[0]:
+                # Too little was found for the words of the topic: look beside the best passage.
+                more = library.search(hits[0].snippet[:WIDER_QUERY_CHARS], limit=SEARCH_LIMIT)
+                known = {hit.url for hit in hits}
+                hits = [*hits, *(hit for hit in more if hit.url not in known)]
         except ProviderError:
-            hits = ()  # the researchers will say that the search is down; a plan can be made
+            pass  # the researchers will say that the search is down; a plan can be made
     return render_plan(plan_facets(brief, hits))
 
 

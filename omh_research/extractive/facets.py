@@ -11,6 +11,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -19,15 +20,19 @@ from omh_research.documents.task import Brief
 from omh_research.extractive.labels import fallback_facets
 from omh_research.extractive.phrases import find_phrases, repeated_groups
 from omh_research.extractive.questions import is_question
-from omh_research.extractive.scoring import Scored, ask, score_documents
+from omh_research.extractive.scoring import Scored, ask, keep_relevant, score_documents
 from omh_research.extractive.units import Unit, quotable_units
 from omh_research.tools.tokens import content_tokens, content_words, tokenize
 
 MAX_SENTENCES = 40
+MAX_CANDIDATES = 150
 MAX_QUERY_WORDS = 12
 _DENSE = ("zh", "ja")
 _CASED = ("en", "es", "fr", "it", "pt", "nl", "sv", "ru", "uk", "pl", "tr")
-_VERBLIKE = re.compile(r"(?:ed|ly|ing) ")
+_VERBLIKE = re.compile(r"(?:ed|ly|ing|n't|'s) ")
+_NOUNLIKE = re.compile(
+    r"^[A-Z]|(?:tions?|ments?|it(?:y|ies)|ness|isms?|ogy|ances?|ences?|ers?|ists?)$"
+)
 
 
 class Facet(Struct, frozen=True):
@@ -38,9 +43,15 @@ class Facet(Struct, frozen=True):
 
 
 class _Candidate(Struct, frozen=True):
+    """A phrase: its stems, its worth, and the sentences beside the lead that hold it, best first.
+
+    A sentence is (place in the ranking, document).
+    """
+
     name: str
     tokens: frozenset[str]
     weight: float
+    support: tuple[tuple[int, int], ...]
 
 
 def plan_facets(brief: Brief, hits: Sequence[Hit]) -> tuple[Facet, ...]:
@@ -51,18 +62,61 @@ def plan_facets(brief: Brief, hits: Sequence[Hit]) -> tuple[Facet, ...]:
     fewest, most = brief.wanted_subtopics
     wanted = fewest if is_question(brief.topic) else most
     topic_tokens = frozenset(content_tokens(brief.topic, brief.language) or tokenize(brief.topic))
-    chosen: list[_Candidate] = []
-    for candidate in _candidates(brief, hits, topic_tokens):
-        if len(chosen) == wanted:
-            break
-        if all(_differ(candidate, other) for other in chosen):
-            chosen.append(candidate)
+    candidates = _candidates(brief, hits, topic_tokens)
+    chosen = _choose(candidates, wanted)
+    if len(chosen) < fewest:  # what only the best passage speaks of
+        spare = [item for item in candidates if all(_differ(item, other) for other in chosen)]
+        chosen += _distinct(spare)[: fewest - len(chosen)]
     names = [candidate.name for candidate in chosen]
     for name in fallback_facets(brief.language):
         if len(names) >= fewest:
             break
         names.append(name)
     return tuple(Facet(name, _queries(name, brief)) for name in names)
+
+
+def count_facets(brief: Brief, hits: Sequence[Hit]) -> int:
+    """Return how many facets the hits give sentences for: fewer than wanted means search more."""
+    topic_tokens = frozenset(content_tokens(brief.topic, brief.language) or tokenize(brief.topic))
+    fewest = brief.wanted_subtopics[0]
+    return len(_choose(_candidates(brief, hits, topic_tokens), fewest))
+
+
+def _distinct(candidates: list[_Candidate]) -> list[_Candidate]:
+    kept: list[_Candidate] = []
+    for candidate in candidates:
+        if all(_differ(candidate, other) for other in kept):
+            kept.append(candidate)
+    return kept
+
+
+def _choose(candidates: list[_Candidate], wanted: int) -> list[_Candidate]:
+    """Return the best names, each with sentences of its own: no section is left without a quote."""
+    chosen: list[_Candidate] = []
+    used: set[int] = set()
+    left = candidates[:MAX_CANDIDATES]
+    while left and len(chosen) < wanted:
+        best = max(left, key=lambda candidate: (_worth(candidate, used), candidate.name))
+        if _worth(best, used) <= 0:
+            break
+        chosen.append(best)
+        used |= {place for place, _ in _own_sentences(best, used)}
+        left = [item for item in left if item is not best and _differ(item, best)]
+    return chosen
+
+
+def _own_sentences(candidate: _Candidate, used: set[int]) -> list[tuple[int, int]]:
+    """Two sentences that no other facet needs, of two documents if there are two."""
+    free = [sentence for sentence in candidate.support if sentence[0] not in used]
+    others = [sentence for sentence in free if free and sentence[1] != free[0][1]]
+    return [*free[:1], *(others or free[1:])[:1]]
+
+
+def _worth(candidate: _Candidate, used: set[int]) -> float:
+    own = _own_sentences(candidate, used)
+    documents = len({document for _, document in own})
+    # What several documents speak of makes a section that can compare them.
+    return candidate.weight * {0: 0.0, 1: 0.45, 2: 0.75}[len(own)] * (1.5 if documents > 1 else 1)
 
 
 def render_plan(facets: Sequence[Facet]) -> str:
@@ -79,29 +133,48 @@ def _candidates(
     brief: Brief, hits: Sequence[Hit], topic_tokens: frozenset[str]
 ) -> list[_Candidate]:
     best = _best_sentences(brief, hits, topic_tokens)
-    weights: dict[str, float] = defaultdict(float)
-    documents: dict[str, set[int]] = defaultdict(set)
-    surface: dict[str, str] = {}
+    # The report leads with the best sentence and its neighbours; a facet needs something besides.
+    near = range(-2, 3)
+    lead = {(best[0].document, best[0].unit.order + step) for step in near} if best else set()
+    seen = _Seen({}, defaultdict(float), defaultdict(list))
     recurring = repeated_groups([item.unit.text for item in best], brief.language)
     decay = 2 if is_question(brief.topic) else 5
     for place, item in enumerate(best):
+        is_lead = (item.document, item.unit.order) in lead
         value = max(0.0, item.score) / (1 + place / decay)
         found = set(find_phrases(item.unit.text, brief.language))
         if brief.language in _DENSE:
             found |= {group for group in recurring if group in item.unit.text}
-        for phrase in found:
-            key = " ".join(tokenize(phrase))
-            surface.setdefault(key, phrase)
-            weights[key] += value
-            documents[key].add(item.document)
+        for phrase in sorted(found):
+            seen.add(phrase, value, None if is_lead else (place, item.document))
+    return _rate(brief, seen, topic_tokens)
+
+
+class _Seen(NamedTuple):
+    """What was seen of each phrase, by its stems: a spelling, its weight, its sentences."""
+
+    spelling: dict[str, str]
+    weights: dict[str, float]
+    support: dict[str, list[tuple[int, int]]]
+
+    def add(self, phrase: str, value: float, sentence: tuple[int, int] | None) -> None:
+        """Count one sentence; None is the lead, which only adds weight."""
+        key = " ".join(tokenize(phrase))
+        self.spelling.setdefault(key, phrase)
+        self.weights[key] += value
+        if sentence is not None:
+            self.support[key].append(sentence)
+
+
+def _rate(brief: Brief, seen: _Seen, topic_tokens: frozenset[str]) -> list[_Candidate]:
     rated: list[_Candidate] = []
-    for key, weight in weights.items():
-        name = surface[key]
+    for key, weight in seen.weights.items():
+        name = seen.spelling[key]
         tokens = frozenset(content_tokens(name, brief.language))
         if not tokens or _rewords(tokens, topic_tokens):
             continue
-        spread = 1 + 0.25 * (len(documents[key]) - 1)
-        rated.append(_Candidate(name, tokens, weight * spread * _shape(name, brief.language)))
+        worth = weight * _shape(name, brief.language)
+        rated.append(_Candidate(name, tokens, worth, tuple(seen.support[key])))
     rated.sort(key=lambda candidate: (-candidate.weight, candidate.name))
     return rated
 
@@ -114,7 +187,10 @@ def _best_sentences(
         page = Page(hit.url, hit.url, "ok", text=hit.snippet)
         documents.append(quotable_units(page, brief.language, topic_tokens))
     question = ask(brief.topic, brief.language, [u.terms for units in documents for u in units])
-    return score_documents(question, documents)[:MAX_SENTENCES]
+    scored = score_documents(question, documents)
+    relevant = keep_relevant(scored)
+    kept = set(map(id, relevant))
+    return [*relevant, *(item for item in scored if id(item) not in kept)][:MAX_SENTENCES]
 
 
 def _rewords(tokens: frozenset[str], topic: frozenset[str]) -> bool:
@@ -132,12 +208,14 @@ def _shape(name: str, language: str) -> float:
     if language in _DENSE:
         return {2: 0.7, 3: 1.0, 4: 1.3, 5: 1.1, 6: 1.0}.get(len(name), 0.5)
     parts = name.split()
-    score = {1: 0.7, 2: 1.3, 3: 1.15}.get(len(parts), 0.5)
+    score = {1: 0.6, 2: 1.3, 3: 1.15}.get(len(parts), 0.5)
     capitals = [part[:1].isupper() for part in parts]
     if language == "de":  # nouns have capitals: a name ends in one
         return score if capitals[-1] else 0.2 * score
     if language == "en" and _VERBLIKE.search(f"{parts[0]} {parts[-1]} ".lower()):
-        score *= 0.5
+        score *= 0.4
+    if language == "en" and len(parts) == 1 and not _NOUNLIKE.search(name):
+        score *= 0.7
     if all(capitals):
         return score * 1.25
     return score * (0.7 if len(parts) == 1 and language in _CASED else 1.0)

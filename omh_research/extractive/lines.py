@@ -17,7 +17,7 @@ from omh_research.extractive.labels import Labels
 
 MAX_TITLE_CHARS = 160
 _QUOTE_LINE = re.compile(
-    r'^- "(?P<text>.*)" \[(?P<n>\d{1,4})\](?: \(\D{0,20}(?P<page>\d+)\D{0,4}\))?$'
+    r'^- "(?P<text>.*)" \[(?P<n>\d{1,4})\](?: \(`\D{0,20}(?P<page>\d+)\D{0,4}`\))?$'
 )
 _BRACKETS = str.maketrans('[]【】［］〔〕|<>"—–', "()()()()/()'--")
 _SCHEME = re.compile(r"\b[a-z][a-z0-9+.-]{1,12}://|\bcorpus:", re.I)
@@ -56,8 +56,11 @@ def evidence_line(number: int, quote: str) -> str:
 
 
 def quote_line(quote: str, number: int, page: int, labels: Labels) -> str:
-    """Return `- "quote" [N]`, with the page where the document has pages."""
-    where = f" ({labels.page} {page})" if page else ""
+    """Return `- "quote" [N]`, with the page where the document has pages.
+
+    The page stands in a code span: it is a place, not a figure that the source must hold (E28).
+    """
+    where = f" (`{labels.page} {page}`)" if page else ""
     return f'- "{quote}" [{number}]{where}'
 
 

@@ -20,11 +20,12 @@ _CHUNK = re.compile(
     r"[^\s,.;:!?()\[\]{}\"“”„«»‹›<>|/*_`=+~^#।،؛؟。，、；：！？（）「」『』《》…–—]+"
 )
 _HAN_RUN = re.compile("[\u3400-\u9fff\u3005]{2,}|[\u30a1-\u30fa\u30fc]{3,}")
+_CLITIC = re.compile("['’](?:s|t|re|ve|ll|d|m)?$|['’].{3}")
 _DIGIT = re.compile(r"\d")
 _EDGES = "'’‘-·•\ufeff\u200b\u200e\u200f"
 # Light verbs and adverbs that stop lists leave in and that make poor names.
 _WEAK = (
-    "known used called made including include includes became become new first many well one two three "
+    "despite left lead took take multiple went came did didn't known used called made including include includes became become new first many well one two three "
     "several various different large small great however often later like would could may might use "
     "using based within without around among according since due part number time years year people "
     "wurde wurden sowie viele mehrere verschiedene seit ersten zwei drei jahr jahre jahren etwa "
@@ -77,7 +78,7 @@ def _is_content(word: str, stops: frozenset[str]) -> bool:
     folded = fold_word(word.casefold())
     if len(folded) < 3 or _DIGIT.search(word) or not any(map(str.isalpha, word)):
         return False
-    return folded not in stops and folded not in _weak_words() and "'" not in word[:-2]
+    return folded not in stops and folded not in _weak_words() and not _CLITIC.search(word)
 
 
 def _groups(sentence: str, run: list[tuple[int, int]]) -> Iterator[str]:

@@ -123,6 +123,14 @@ def answer_kinds(question: str) -> frozenset[str]:
     return frozenset(asked)
 
 
+def strip_question_words(question: str) -> str:
+    """Return the question without the words that only ask ("how many", "哪一年")."""
+    for kind, pattern in _patterns("asked").items():
+        if kind != "definition":  # its patterns take the subject along
+            question = pattern.sub(" ", question)
+    return question
+
+
 def is_question(topic: str) -> bool:
     """Return whether the topic asks for a fact rather than naming a field of study."""
     stripped = topic.rstrip()

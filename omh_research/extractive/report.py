@@ -7,8 +7,6 @@ every sentence of its own; reads no document. Importers: delegates.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from msgspec import Struct
 
 from omh_research.documents.finding import INSUFFICIENT, parse_finding
@@ -25,7 +23,7 @@ from omh_research.extractive.lines import (
     read_quote_lines,
     source_line,
 )
-from omh_research.extractive.scoring import Question, ask, coverage
+from omh_research.extractive.scoring import ask_about, coverage
 from omh_research.tools.normal_form import normalise
 from omh_research.tools.tokens import content_tokens
 
@@ -33,7 +31,7 @@ from omh_research.tools.tokens import content_tokens
 MAX_QUOTED_CHARS = 2_450
 SECTION_QUOTES = 2
 SUMMARY_QUOTES = 2
-MIN_SECTION_COVERAGE = 0.3
+MIN_SECTION_COVERAGE = 0.5
 # A sentence longer than this stands in a section only if nothing shorter does.
 LONG_CHARS = 320
 
@@ -118,65 +116,55 @@ def _is_refused(quote: Quote, feedback: str) -> bool:
 def _compose(brief: Brief, rows: list[_Row]) -> _Draft:
     chosen, budget = Chosen(), _Budget(MAX_QUOTED_CHARS)
     draft = _Draft([], {name: [] for name, _ in brief.subtopics}, [])
-    if rows and budget.take(rows[0].quote) and chosen.add(rows[0].quote):
+    if rows and _take(rows[0].quote, chosen, budget):
         draft.summary.append(rows[0].quote)
-    for name, queries in brief.subtopics:
-        draft.sections[name] = _section(brief, (name, queries), rows, (chosen, budget))
+    ranked = {name: _ranked(brief, (name, *queries), rows) for name, queries in brief.subtopics}
+    for number in range(SECTION_QUOTES):  # in turns, so that no section takes all the best ones
+        for name, quotes in ranked.items():
+            section = draft.sections[name]
+            if len(section) == number:
+                section += _next(quotes, section, chosen, budget)
     for row in rows[1:]:
-        if not budget.take(row.quote):
-            continue
-        if not chosen.add(row.quote):
-            budget.left += len(row.quote.text)
-        elif len(draft.summary) < SUMMARY_QUOTES:
-            draft.summary.append(row.quote)
-        else:
-            draft.takeaways.append(row.quote)
+        if _take(row.quote, chosen, budget):
+            room = len(draft.summary) < SUMMARY_QUOTES
+            (draft.summary if room else draft.takeaways).append(row.quote)
     return draft
 
 
-def _section(
-    brief: Brief,
-    subtopic: tuple[str, tuple[str, ...]],
-    rows: list[_Row],
-    shared: tuple[Chosen, _Budget],
+def _take(quote: Quote, chosen: Chosen, budget: _Budget) -> bool:
+    """Add the quote if it fits and repeats none."""
+    if not budget.take(quote):
+        return False
+    if not chosen.add(quote):
+        budget.left += len(quote.text)
+        return False
+    return True
+
+
+def _ranked(brief: Brief, texts: tuple[str, ...], rows: list[_Row]) -> list[Quote]:
+    """Return the quotes about a subtopic, the best first; long ones after all others."""
+    pool = [row.quote.terms for row in rows]
+    questions = [ask_about(text, brief.topic, brief.language, pool) for text in texts]
+    rated: list[tuple[bool, float, int, Quote]] = []
+    for row in rows:
+        share = max(coverage(question, row.quote.terms) for question in questions)
+        if share >= MIN_SECTION_COVERAGE:
+            # Near the top of the findings means near the topic.
+            fit = share + 0.5 / (1 + 0.2 * min(row.place, 50))
+            rated.append((len(row.quote.text) > LONG_CHARS, -fit, row.place, row.quote))
+    return [item[-1] for item in sorted(rated, key=lambda item: item[:3])]
+
+
+def _next(
+    quotes: list[Quote], section: list[Quote], chosen: Chosen, budget: _Budget
 ) -> list[Quote]:
-    """Return the section's quotes: about the subtopic, near the topic, two documents if any."""
-    chosen, budget = shared
-    questions = [ask(text, brief.language, (row.quote.terms for row in rows)) for text in
-                 (subtopic[0], *subtopic[1])]  # fmt: skip
-    rated = sorted(
-        ((_fit(questions, row), row) for row in rows),
-        key=lambda item: (-item[0], item[1].place),
-    )
-    fitting = [row.quote for fit, row in rated if fit >= MIN_SECTION_COVERAGE]
-    short = [quote for quote in fitting if len(quote.text) <= LONG_CHARS]
-    long = [quote for quote in fitting if len(quote.text) > LONG_CHARS]
-    section: list[Quote] = []
-    for quote in _alternate([*short, *long]):
-        if len(section) == SECTION_QUOTES:
-            break
-        if not budget.take(quote):
-            continue
-        if chosen.add(quote):
-            section.append(quote)
-        else:
-            budget.left += len(quote.text)
-    return section
-
-
-def _fit(questions: list[Question], row: _Row) -> float:
-    """How much the quote is about the subtopic; a place near the top of the findings helps."""
-    share = max(coverage(question, row.quote.terms) for question in questions)
-    return 0.0 if share < MIN_SECTION_COVERAGE else share + 0.5 / (1 + 0.2 * min(row.place, 50))
-
-
-def _alternate(quotes: list[Quote]) -> Iterable[Quote]:
-    """Yield the best quote, then the best of other documents, then the rest."""
-    if not quotes:
-        return
-    yield quotes[0]
-    yield from (quote for quote in quotes[1:] if quote.url != quotes[0].url)
-    yield from (quote for quote in quotes[1:] if quote.url == quotes[0].url)
+    """Return the section's next quote: of a document it has not quoted yet, if there is one."""
+    quoted = {quote.url for quote in section}
+    others = [quote for quote in quotes if quote.url not in quoted]
+    for quote in [*others, *quotes]:
+        if _take(quote, chosen, budget):
+            return [quote]
+    return []
 
 
 def _render(brief: Brief, draft: _Draft, gaps: list[str], sources: list[tuple[int, Source]]) -> str:

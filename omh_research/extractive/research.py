@@ -19,7 +19,14 @@ from omh_research.documents.task import Brief
 from omh_research.extractive.choosing import Chosen, Quote, leading_quote, spread, to_quote
 from omh_research.extractive.labels import labels_of
 from omh_research.extractive.lines import evidence_line, one_line, quote_line, source_line
-from omh_research.extractive.scoring import Scored, ask, score_documents
+from omh_research.extractive.scoring import (
+    Scored,
+    ask,
+    ask_about,
+    coverage,
+    keep_relevant,
+    score_documents,
+)
 from omh_research.extractive.units import Unit, is_dense, quotable_units
 from omh_research.tools.tokens import content_tokens
 
@@ -29,10 +36,9 @@ TOPIC_DOCUMENTS = 6
 QUERY_DOCUMENTS = 2
 TOPIC_QUOTES = 12
 DENSE_TOPIC_QUOTES = 40  # sentences of scripts without spaces are a third as long
-QUERY_QUOTES = 3
-# A sentence that holds less of the question's weight than this is not about it.
-MIN_COVERAGE = 0.12
-MIN_QUERY_COVERAGE = 0.3
+QUERY_QUOTES = 4
+# A query's quote must hold half of what the query has beyond the topic's words.
+MIN_OWN_COVERAGE = 0.5
 
 
 class Researched(Struct, frozen=True):
@@ -126,13 +132,14 @@ def _score(brief: Brief, text: str, pages: Sequence[Page], hits: Sequence[Hit]) 
 
 def _topic_quotes(brief: Brief, pages: Sequence[Page], hits: Sequence[Hit]) -> list[Quote]:
     scored = _score(brief, brief.topic, pages, hits)
-    if not scored or scored[0].coverage < MIN_COVERAGE:
+    relevant = keep_relevant(scored)
+    if not relevant:
         return []
-    chosen = Chosen()
     lead = leading_quote(scored, pages)
+    chosen = Chosen()
     chosen.add(lead)
     most = DENSE_TOPIC_QUOTES if is_dense(lead.text) else TOPIC_QUOTES
-    for item in scored[1:]:
+    for item in relevant[1:]:
         if len(chosen.quotes) == most:
             break
         chosen.add(to_quote(item, pages))
@@ -143,7 +150,8 @@ def _query_quotes(
     brief: Brief, query: str, pages: Sequence[Page], hits: Sequence[Hit]
 ) -> list[Quote]:
     scored = _score(brief, query, pages, hits)
-    fitting = [item for item in scored if item.coverage >= MIN_QUERY_COVERAGE]
+    own = ask_about(query, brief.topic, brief.language, [item.unit.terms for item in scored])
+    fitting = [item for item in scored if coverage(own, item.unit.terms) >= MIN_OWN_COVERAGE]
     return spread(fitting, pages, QUERY_QUOTES)
 
 

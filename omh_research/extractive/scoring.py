@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from omh_research.extractive.questions import answer_kinds, offered_share
+from omh_research.extractive.questions import answer_kinds, offered_share, strip_question_words
 from omh_research.extractive.units import Unit
 from omh_research.tools.ranking import inverse_frequency
 from omh_research.tools.tokens import content_tokens, tokenize
@@ -24,6 +24,11 @@ BEFORE, AFTER, ELSEWHERE = 0.4, 0.3, 0.2  # the word stands in a neighbour, or i
 RANK_WEIGHT, RANK_DECAY = 0.35, 0.3
 KIND_WEIGHT = 0.15
 SAYS_NOTHING_NEW = 0.3
+# A sentence that holds less of the question's weight than this is not about it.
+MIN_COVERAGE = 0.12
+# Sentences that score less than this share of the best one are not put beside it, nor documents
+# whose best sentence holds less than this share of what the best sentence of all holds.
+RELATIVE_SCORE = DOCUMENT_SHARE = 0.3
 _MIN_ROOT = 4
 
 
@@ -55,15 +60,30 @@ class Scored(Struct, frozen=True):
 
 def ask(text: str, language: str, pool: Iterable[frozenset[str]]) -> Question:
     """Return the question, its words weighted by how rare they are in `pool` (token sets)."""
-    terms = tuple(dict.fromkeys(content_tokens(text, language) or tokenize(text)))
+    asked = strip_question_words(text)
+    tokens = content_tokens(asked, language) or content_tokens(text, language) or tokenize(text)
+    return Question(text, *_weigh(tokens, pool), answer_kinds(text))
+
+
+def ask_about(subtopic: str, topic: str, language: str, pool: Iterable[frozenset[str]]) -> Question:
+    """Return a subtopic (or its query) as a question for what it has beyond the topic's words."""
+    tokens = content_tokens(subtopic, language) or tokenize(subtopic)
+    known = set(content_tokens(topic, language))
+    own = [token for token in tokens if token not in known]
+    return Question(subtopic, *_weigh(own or tokens, pool), frozenset())
+
+
+def _weigh(
+    tokens: Iterable[str], pool: Iterable[frozenset[str]]
+) -> tuple[tuple[str, ...], dict[str, float]]:
+    terms = tuple(dict.fromkeys(tokens))
     wanted = set(terms)
     total = 0
     containing: Counter[str] = Counter()
-    for tokens in pool:
+    for sentence in pool:
         total += 1
-        containing.update(tokens & wanted)
-    weights = {term: inverse_frequency(total, containing[term]) for term in terms}
-    return Question(text, terms, weights, answer_kinds(text))
+        containing.update(sentence & wanted)
+    return terms, {term: inverse_frequency(total, containing[term]) for term in terms}
 
 
 def score_documents(question: Question, documents: Sequence[Sequence[Unit]]) -> list[Scored]:
@@ -92,6 +112,22 @@ def score_documents(question: Question, documents: Sequence[Sequence[Unit]]) -> 
             scored.append(Scored(place, unit, score, own / question.total))
     scored.sort(key=lambda item: (-round(item.score, 9), item.document, item.unit.order))
     return scored
+
+
+def keep_relevant(scored: Sequence[Scored]) -> list[Scored]:
+    """Return the sentences worth standing beside the best one, best first.
+
+    A document whose best sentence holds too little of the question is left out whole; its other
+    sentences could only be there by chance. Empty when even the best one is not about it.
+    """
+    if not scored or max(item.coverage for item in scored) < MIN_COVERAGE:
+        return []
+    best: dict[int, float] = {}
+    for item in scored:
+        best[item.document] = max(best.get(item.document, 0.0), item.coverage)
+    enough = max(MIN_COVERAGE, DOCUMENT_SHARE * max(best.values()))
+    least = RELATIVE_SCORE * scored[0].score
+    return [item for item in scored if best[item.document] >= enough and item.score >= least]
 
 
 def _matches(question: Question, terms: frozenset[str]) -> dict[str, float]:
