@@ -9,14 +9,17 @@ Importers: tools, phases, delegates.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from msgspec import Struct
 
 from omh_research.tools.dates import find_dates, index_dates
 from omh_research.tools.figures import Figure, find_figures, index_figures
 from omh_research.tools.identifiers import find_dois
+from omh_research.tools.name_index import index_names
+from omh_research.tools.order import order_conflict
 from omh_research.tools.polarity import polarity_conflict
-from omh_research.tools.proper_names import find_names, index_names
+from omh_research.tools.proper_names import find_names
 from omh_research.tools.quotes import PreparedText, lead_in, locate
 from omh_research.tools.tokens import content_tokens, detect_language, is_cjk
 
@@ -48,6 +51,7 @@ _MARKER = re.compile(
     r"\s*(?:\[\^?\d{1,3}(?:\s?[,，;–-]\s?\d{1,3}){0,20}\]|【\d{1,3}[^】\n]{0,40}】)"
 )
 _OPENING = re.compile(r"\W{0,3}([A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][\w&.-]*)")
+_LATIN_THEN_HAN = re.compile("(?<=[A-Za-z%\u00b2\u00b3])(?=[\u3400-\u9fff])")
 _POSSESSIVE = re.compile(r"[^\W\d_][\w&.-]*(?=['’]s\b)")
 _STRICT_UNITS = frozenset({"%", "‰", "pp", "usd", "eur", "gbp", "cny", "jpy", "inr"})
 _SCRIPTS = (
@@ -102,7 +106,7 @@ def compare(claim: str, quote: str, context: str = "", lead: str = "") -> Alignm
     least = MIN_COVERAGE_CJK if any(map(is_cjk, claim)) else MIN_COVERAGE
     if coverage < least:
         return Alignment(UNALIGNED, "too few of the claim's words in the quote", lacking, coverage)
-    conflict = _clause_conflict(claim, quote, lead, quote + context)
+    conflict = _clause_conflict(claim, quote, lead, quote + context) or order_conflict(claim, quote)
     if conflict:
         return Alignment(UNALIGNED, conflict, lacking, coverage)
     return Alignment(ALIGNED, "", lacking, coverage)
@@ -133,6 +137,7 @@ def missing_figures(claim: str, quote: str) -> tuple[str, ...]:
     A number counts with its unit: "5 mg" is not "5 g", "12 %" not "12". Other languages' number
     words, decimal signs and dates are read, so a translated sentence may be compared (T13b).
     """
+    claim, quote = (_LATIN_THEN_HAN.sub(" ", text) for text in (claim, quote))
     dates = find_dates(claim)
     date_index = index_dates(quote)
     missing = [claim[d.start : d.end] for d in dates if not date_index.supports(d)]
@@ -143,9 +148,20 @@ def missing_figures(claim: str, quote: str) -> tuple[str, ...]:
         seen = [figures.units[value] for value in figure.values if value in figures.units]
         if not figures.supports(figure) or not _units_agree(figure, seen):
             missing.append(figure.text)
+    missing += _repeated(claim, quote)
     held = set(find_dois(quote))
     missing += [doi for doi in find_dois(claim) if doi not in held]
     return tuple(dict.fromkeys(missing))
+
+
+def _repeated(claim: str, quote: str) -> list[str]:
+    """Return the numbers that `claim` says more than once, and more often than `quote` does.
+
+    "5 to 5 years" for "2 to 5 years": each number is there, but not that many times.
+    """
+    said = Counter(figure.values for figure in find_figures(claim))
+    held = Counter(figure.values for figure in find_figures(quote))
+    return [values[0] for values, times in said.items() if times > max(1, held[values])]
 
 
 def _units_agree(figure: Figure, seen: list[frozenset[str]]) -> bool:

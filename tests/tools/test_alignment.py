@@ -71,6 +71,12 @@ NOT_CARRIED = [
     ("2023年销量下降12%", "2023年销量同比增长12%，达到500万辆"),
     ("它是免费的", "它是付费的软件"),
     ("Der Umsatz sank um 5%.", "Der Umsatz stieg 2020 um 5 % auf 3 Mrd. Euro."),
+    ("Google acquired Fitbit in 2021.", "Fitbit acquired Google in 2021."),
+    ("Germany exports cars to France.", "France exports cars to Germany."),
+    ("Berlin beat Paris 3 to 2.", "Berlin beat Paris 2 to 3."),
+    ("Of 40 mice 30 died.", "Of 30 mice 40 died."),
+    ("It lasted 5 to 5 years in all.", "It lasted 2 to 5 years in all."),
+    ("电量在50kg以上", "电量在50%以上"),
     ("Text with words", ""),
     ("", "Text with words"),
 ]
