@@ -18,6 +18,7 @@ from omh_research.tools.stems import stem, strip_particle
 from omh_research.tools.stopwords import SPACED, stop_phrases, stop_words
 
 MAX_WORD_CHARS = 64
+_NORMALISED_AT_ONCE = 1_024
 
 _HAN = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -105,6 +106,25 @@ def is_cjk(ch: str) -> bool:
     return ch >= "\u1100" and _cjk_char().match(ch) is not None
 
 
+def normal_parts(text: str) -> Iterator[str]:
+    """The text in parts for normalising: putting marks in order takes quadratic time in their
+    number, so no part is long. Cut at a space or, failing that, before a character that is no mark.
+    """
+    start, end = 0, len(text)
+    while end - start > _NORMALISED_AT_ONCE:
+        limit = start + _NORMALISED_AT_ONCE
+        cut = text.rfind(" ", start + 1, limit)
+        if cut < 0:
+            cut = limit
+            while cut > start + 1 and unicodedata.combining(text[cut]):
+                cut -= 1
+            if cut == start + 1:
+                cut = limit
+        yield text[start:cut]
+        start = cut
+    yield text[start:]
+
+
 def fold(text: str) -> str:
     """The text with width, case and invisible characters made equal (NFKC, casefold).
 
@@ -114,7 +134,7 @@ def fold(text: str) -> str:
         return text.lower()
     text = _hidden().sub("", text)
     if not unicodedata.is_normalized("NFKC", text):
-        text = unicodedata.normalize("NFKC", text)
+        text = "".join(unicodedata.normalize("NFKC", part) for part in normal_parts(text))
     return text.casefold()
 
 

@@ -168,6 +168,14 @@ def test_one_huge_word_is_cut_into_bounded_tokens() -> None:
     assert max(map(len, tokenize("é" * 100_000))) <= MAX_WORD_CHARS
 
 
+def test_long_runs_of_marks_end() -> None:
+    """T20: ordering combining marks is quadratic in Python's own normalisation."""
+    assert tokenize("a" + "\u0301\u0327" * 150_000)[0] == "a"
+    long = "cafe\u0301 " * 2_000
+    assert tokenize(long) == ["cafe"] * 2_000
+    assert tokenize("か\u3099" * 3_000) == tokenize("が" * 3_000)
+
+
 def test_every_character_is_accepted() -> None:
     for start in range(0, sys.maxunicode, 0x4000):
         chunk = "".join(map(chr, range(start, min(start + 0x4000, sys.maxunicode + 1))))
