@@ -31,7 +31,8 @@ _KINDS = (
     ("workshop", re.compile(r"\bworkshops?\b")),
     ("journal", re.compile(
         r"\b(?:journal|j|transactions|trans|annals|archives|letters|magazine|record|review|"
-        r"reviews|quarterly|bulletin|zeitschrift|revista|acta|rundschau|lancet|bmj|jama)\b")),
+        r"reviews|quarterly|bulletin|zeitschrift|revista|acta|rundschau|lancet|bmj|jama|pnas|"
+        r"proc(?:eedings)? of the (?:\w+ ){0,3}?(?:academy|society|royal|endowment|ieee$))\b")),
     ("conference", re.compile(
         r"\b(?:conference|conf|proceedings|proc|symposium|symp|congress|meeting|colloquium)\b")),
     ("thesis", re.compile(r"\b(?:thesis|dissertation)\b")),
@@ -41,6 +42,7 @@ _VENUE_STOP = word_set(
     "proceedings proc conference conf annual meeting acm ieee print online electronic series "
     "section part new supplement suppl supplementum uk us"
 )
+_SMALL = word_set("the a an of on for in and und et de der die des la le du to")
 _TYPE_KIND = {
     "journal-article": "journal", "article": "", "inproceedings": "conference",
     "proceedings-article": "conference", "conference": "conference", "phdthesis": "thesis",
@@ -50,7 +52,10 @@ _TYPE_KIND = {
 
 
 class Venue(Struct, frozen=True):
-    """A venue made ready: its kind, its words that matter, and all its words' initials."""
+    """A venue made ready: its kind, its words that matter, and its initials.
+
+    `initials` holds those of all words and, after a space, those without the small words.
+    """
 
     kind: str
     words: tuple[str, ...]
@@ -73,7 +78,12 @@ def _read_venue_name(name: str) -> Venue:
     kind = next((kind for kind, pattern in _KINDS if pattern.search(folded)), "")
     words = _WORD.findall(folded)
     kept = tuple(w for w in words if w not in _VENUE_STOP) or tuple(words)
-    return Venue(kind, kept, "".join([w[0] for w in words]))
+    return Venue(kind, kept, _initials(words))
+
+
+def _initials(words: list[str]) -> str:
+    main = "".join([w[0] for w in words if w not in _SMALL])
+    return f"{''.join([w[0] for w in words])} {main}"
 
 
 def is_preprint_place(record: BibRecord) -> bool:
@@ -131,4 +141,4 @@ def _contracts(word: str, other: str) -> bool:
 def _is_acronym(word: str, venue: Venue) -> bool:
     """Tell whether a word is built from the initials of a name, in order ("sigmod", "vldb")."""
     initials = venue.initials
-    return len(initials) >= 3 and (word in initials or (len(word) > 3 and word[-3:] in initials))
+    return len(venue.words) > 1 and (word in initials or (len(word) > 3 and word[-3:] in initials))

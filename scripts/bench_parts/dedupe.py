@@ -114,7 +114,7 @@ def _peer(rows: list[dict[str, str]], python: str) -> tuple[float, set[frozenset
             capture_output=True,
             text=True,
             check=True,
-            timeout=900,
+            timeout=3_600,
         )
     out = json.loads(done.stdout.strip().splitlines()[-1])
     return out["seconds"], {frozenset(p) for group in out["groups"] for p in combinations(group, 2)}
@@ -218,7 +218,7 @@ def run(quick: bool) -> list[dict[str, Any]]:
     """Return the rows of Q7; quick measures with 2,000 to 10,000 records."""
     rows = _truth()
     rows.append(_growth(2_000, 10_000) if quick else _growth(10_000, 100_000))
-    rows.append(_memory(5_000 if quick else 50_000))
+    rows.append(_memory(5_000 if quick else 20_000))
     rows.append(_beside_bib_dedupe(2_000 if quick else 10_000))
     return rows
 
