@@ -29,7 +29,9 @@ class OmhError(Exception):
             self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".rstrip() if self.hint else self.message
+        if not self.hint:
+            return self.message
+        return self.message + ("" if self.hint.startswith("\n") else " ") + self.hint
 
 
 class UsageError(OmhError):

@@ -36,7 +36,7 @@ class Range(Struct, frozen=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """The ranges of one run; `cost_usd` is None when a price is unknown, `priced_as_of` its date."""
+    """The ranges of one run; `cost_usd` is None when a price is unknown, dated `priced_as_of`."""
 
     tasks: Range
     model_calls: Range

@@ -83,7 +83,7 @@ class Wiring:
 
         trouble = web_trouble(self._project.settings)
         if trouble:
-            hint = f"({trouble}) Give a folder with --corpus to work without the web."
+            hint = f"\n({trouble}) Give a folder with --corpus to work without the web."
             raise PrerequisiteError(NO_WEB, hint=hint)
 
     def absolute(self, path: str) -> str:

@@ -117,5 +117,6 @@ def _fail(code: str, message: str, exit_code: int, as_json: bool) -> None:
         plain: dict[str, Any] = {"ok": False, "error": {"code": code, "message": message}}
         click.echo(json.dumps(plain, ensure_ascii=False), err=True)
     else:
-        click.echo(f"omh-research: {message}", err=True)
+        prefix = "" if message.startswith("omh-") else "omh-research: "
+        click.echo(prefix + message, err=True)
     sys.exit(exit_code)
