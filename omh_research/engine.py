@@ -6,6 +6,7 @@ Refuses to parse arguments, to print, and to know delegates or providers. Import
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -20,7 +21,13 @@ from omh_research.documents.names import check_slug
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.state import Spent, is_own
 from omh_research.documents.task import Task
-from omh_research.errors import BusyError, FencedError, NoSuchRunError
+from omh_research.errors import (
+    BusyError,
+    FencedError,
+    NoSuchRunError,
+    PrerequisiteError,
+    UsageError,
+)
 from omh_research.machine import Phase
 from omh_research.phases import PHASES
 from omh_research.phases.contract import AwaitingHost, CancelSeen, CapReached, Services
@@ -186,28 +193,40 @@ def _is_cancel_asked(project: Project, slug: str) -> bool:
 
 
 def read_snapshot(project: Project, slug: str) -> Snapshot:
-    """Read the run; fill from its plan what a foreign write of the state left out."""
+    """Read the run; fill from plan, log and slug what another program's write left out (E2)."""
     snapshot = project.reader.snapshot(slug)
     state, plan = snapshot.state, snapshot.plan
-    if plan is None or (state.session_id and state.delegate):
+    if state.session_id and state.delegate and (state.step or is_own(state)):
         return snapshot
+    session_id = state.session_id or (plan.session_id if plan is not None else "")
+    session_id = session_id or _session_of(slug)
+    logged = project.reader.events(session_id)
     mended = replace(
         state,
-        session_id=state.session_id or plan.session_id,
-        started_at=state.started_at or plan.started_at,
-        delegate=state.delegate or plan.delegate or "host",
-        subtopic_count=state.subtopic_count or len(plan.subtopics),
+        session_id=session_id,
+        started_at=state.started_at or (plan.started_at if plan is not None else ""),
+        delegate=state.delegate or (plan.delegate if plan is not None else "") or "host",
+        subtopic_count=state.subtopic_count or (len(plan.subtopics) if plan is not None else 0),
+        step=max([state.step, *(event.step for event in logged if event.slug == slug)]),
     )
-    return replace(snapshot, state=mended)
+    return replace(snapshot, state=mended, logged=tuple(event.word for event in logged))
+
+
+def _session_of(slug: str) -> str:
+    """Return the session id of a run that no program gave one: the same each time."""
+    import uuid
+
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, slug))
 
 
 def recover_held(
     project: Project, snapshot: Snapshot, services_for: ServicesFor
 ) -> StepReport | None:
     """Phase 0 for one held run: a cancel asked for, or a confirmed report not cleared."""
-    if snapshot.cancel is not None:
-        return _cancel(project, snapshot, services_for(snapshot))
-    finishing = recovery.diagnose(snapshot)
+    if snapshot.cancel is not None and snapshot.state.phase == Phase.SEARCH:
+        with contextlib.suppress(PrerequisiteError, UsageError):  # its delegate is gone: still end
+            return _cancel(project, snapshot, services_for(snapshot))
+    finishing = recovery.cancelled(snapshot) or recovery.diagnose(snapshot)
     if finishing is None:
         return None
     project.writer.execute(finishing, guard_of(project, snapshot))
