@@ -48,12 +48,18 @@ def check_free(folder: str, *, force: bool) -> None:
 
     Raises:
         UsageError: something is there and `force` is off, or it is no bundle.
+        StorageError: the folder cannot be listed.
     """
     if not os.path.lexists(folder):
         return
     if os.path.islink(folder) or not os.path.isdir(folder):
         raise UsageError(f"{os.path.basename(folder)} is there and is no folder.")
-    names = set(os.listdir(folder))
+    try:
+        names = set(os.listdir(folder))
+    except OSError as error:
+        raise StorageError(
+            f"Cannot look into {os.path.basename(folder)}: {error.strerror}."
+        ) from error
     if not names:
         return
     if not force:

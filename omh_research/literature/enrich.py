@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from omh_research.documents.state import load_json_object
-from omh_research.errors import DamagedFileError, ToolInputError, UsageError
+from omh_research.errors import DamagedFileError, StorageError, ToolInputError, UsageError
 from omh_research.literature import legacy, matching
 from omh_research.literature.bundle import check_in_scope
 from omh_research.literature.files import read_bytes, replace
@@ -91,7 +91,10 @@ def enrich_file(request: EnrichRequest, ask: Ask, clock: Callable[[], datetime])
     run = _Enrichment(ask, seen_at)
     out = [run.enrich(row, paper) for row, paper in rows]
     body = b"".join(msgspec.json.encode(row, order="sorted") + b"\n" for row in out)
-    os.makedirs(os.path.dirname(target), exist_ok=True)
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"Cannot make the folder of --output: {error.strerror}.") from error
     replace(target, body)
     return Enriched(_counts(out, run.filled), tuple(run.warnings))
 

@@ -267,6 +267,8 @@ def test_pages_and_volumes_as_databases_write_them() -> None:
         ("VLDB", "Very Large Data Bases", True),
         ("ACM SIGMOD Record", "SIGMOD Record", True),
         ("Circulation", "Circulation. Conference: Resuscitation Science Symposium", True),
+        ("PNAS", "Proceedings of the National Academy of Sciences", True),
+        ("SIGMOD Conference", "International Conference on Management of Data", True),
         ("Diabetes", "Fundamental and Clinical Pharmacology", False),
         ("Chest", "Neurology", False),
         ("", "Chest", None),
@@ -276,6 +278,18 @@ def test_venue_names(a: str, b: str, expected: bool | None) -> None:
     one, two = (read_venue(BibRecord(title="t", venue=v)) for v in (a, b))
     assert venues_agree(one, two) is expected
     assert venues_agree(two, one) is expected
+
+
+def test_kinds_of_venues() -> None:
+    kinds = {
+        "Proceedings of the National Academy of Sciences": "journal",
+        "Proceedings of the VLDB Endowment": "journal",
+        "Proceedings of the 5th International Conference on Data": "conference",
+        "Circulation. Conference: Resuscitation Science Symposium": "",
+        "Workshop on Data": "workshop",
+        "bioRxiv": "preprint",
+    }
+    assert {v: read_venue(BibRecord(title="t", venue=v)).kind for v in kinds} == kinds
 
 
 def test_preprint_places() -> None:
