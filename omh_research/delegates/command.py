@@ -158,7 +158,14 @@ def run_program(call: Call, should_stop: Callable[[], bool]) -> Ended:
 
 
 def _start(call: Call, token: str, out: IO[bytes], err: IO[bytes]) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, TOKEN_VARIABLE: token, "NO_COLOR": "1", "TERM": "dumb"}
+    # PWD as well: some programs look for their settings there instead of in their folder.
+    environment = {
+        **os.environ,
+        TOKEN_VARIABLE: token,
+        "PWD": str(call.cwd),
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+    }
     posix = os.name == "posix"
     try:
         with open(call.stdin or os.devnull, "rb") as given:

@@ -407,7 +407,8 @@ import json, os, sys
 argv = sys.argv[1:]
 given = sys.stdin.read()
 files = {{name: open(name).read() for name in os.listdir(".")}}
-said = json.dumps({{"argv": argv, "stdin": given, "files": files}})
+where = [os.getcwd(), os.environ["PWD"]]
+said = json.dumps({{"argv": argv, "stdin": given, "files": files, "where": where}})
 if "-o" in argv and argv[argv.index("-o") + 1].endswith(".txt"):
     open(argv[argv.index("-o") + 1], "w").write(said)
     print("log line")
@@ -476,6 +477,15 @@ def test_opencode_gets_its_permissions_as_a_file(fakes: Path) -> None:
     browsing, _ = seen_by("opencode", verdict_task(tools=WEB))
     assert json.loads(closed["files"]["opencode.json"]) == {"permission": {"*": "deny"}}  # type: ignore[index]
     assert json.loads(browsing["files"]["opencode.json"])["permission"]["webfetch"] == "allow"  # type: ignore[index]
+
+
+@posix
+def test_an_agent_program_is_told_its_own_empty_folder_and_never_ours(fakes: Path) -> None:
+    """opencode takes its permissions from the folder in PWD: with ours it would be unlimited."""
+    seen, _ = seen_by("opencode", verdict_task())
+    here, told = seen["where"]  # type: ignore[misc]
+    assert Path(str(here)).resolve() == Path(str(told)).resolve()
+    assert not Path.cwd().is_relative_to(Path(str(told)))
 
 
 @posix

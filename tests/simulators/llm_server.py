@@ -1,7 +1,7 @@
 """A model server on loopback that says what a script tells it, with the faults of real ones.
 
-It speaks the OpenAI chat and the Anthropic messages protocol, streamed if asked to be. A script is
-a list of steps, used up in order, or a callable that is given the request's body. All requests
+It speaks the OpenAI chat and the Anthropic messages protocol, streamed if asked to be, and as much
+of the OpenAI responses protocol as an agent needs to get a text. A script is a list of steps, used up in order, or a callable that is given the request's body. All requests
 are kept.
 """
 
@@ -85,10 +85,9 @@ class LlmServer:
 
     def prompt(self, index: int) -> str:
         """Return all words of one request's messages."""
-        return json.dumps(
-            [self.requests[index].get("system"), self.requests[index]["messages"]],
-            ensure_ascii=False,
-        )
+        body = self.requests[index]
+        said = body.get("messages", body.get("input"))
+        return json.dumps([body.get("system", body.get("instructions")), said], ensure_ascii=False)
 
     def _next(self, path: str, body: dict[str, Any], headers: dict[str, str]) -> Step:
         with self._lock:
@@ -112,7 +111,9 @@ class LlmServer:
         body, kind = step.body, "application/json"
         if body is None:
             body = _anthropic(step) if is_anthropic else _openai(step)
-            if is_streamed:
+            if handler.path.endswith("/responses"):
+                body, kind = _responses_events(step), "text/event-stream"
+            elif is_streamed:
                 body = _anthropic_events(body) if is_anthropic else _openai_events(body)
                 kind = "text/event-stream"
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -141,6 +142,22 @@ def _openai_events(body: dict[str, Any]) -> bytes:
     ]
     lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
     return "".join([*lines, "data: [DONE]\n\n"]).encode()
+
+
+def _responses_events(step: Step) -> bytes:
+    read, written = step.tokens or (0, 0)
+    usage = {
+        "input_tokens": read, "input_tokens_details": None, "output_tokens": written,
+        "output_tokens_details": None, "total_tokens": read + written,
+    }  # fmt: skip
+    content = [{"type": "output_text", "text": step.text, "annotations": []}]
+    item = {"type": "message", "role": "assistant", "id": "m", "content": content}
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {"id": "r"}},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": {"id": "r", "usage": usage}},
+    ]
+    return "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events).encode()
 
 
 def _anthropic_events(body: dict[str, Any]) -> bytes:
