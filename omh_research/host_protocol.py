@@ -7,6 +7,7 @@ task, and a cut one. Importers: api.
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import msgspec
@@ -80,9 +81,10 @@ def ended_report(project: Project, slug: str) -> StepReport:
 
 def step(project: Project, slug: str, services_for: ServicesFor) -> StepReport:
     """Advance a run by one phase; an ended one only says how it ended."""
-    if project.reader.state_bytes(slug) is None:
-        return ended_report(project, slug)
-    return advance(project, slug, services_for)
+    if project.reader.state_bytes(slug) is not None:
+        with contextlib.suppress(NoSuchRunError):  # it ended while we waited for the lock
+            return advance(project, slug, services_for)
+    return ended_report(project, slug)
 
 
 def next_tasks(project: Project, slug: str, services_for: ServicesFor) -> StepReport:
@@ -133,20 +135,22 @@ def submit(project: Project, slug: str, answer: Answer, services_for: ServicesFo
     check_task_id(answer.task_id)
     _check_answer(answer)
     if project.reader.state_bytes(slug) is None:
-        report = ended_report(project, slug)
-        raise (
-            CancelledError(f"{slug} is cancelled.")
-            if report.status == "cancelled"
-            else (UsageError(f"{slug} is confirmed already; its tasks are finished."))
-        )
+        raise _refusal(ended_report(project, slug))
     with Held(project, slug, wait_s=SUBMIT_WAIT_S):
+        if project.reader.state_bytes(slug) is None:  # it ended while we waited for the lock
+            raise _refusal(ended_report(project, slug))
         snapshot = engine.read_snapshot(project, slug)
         ended = engine.recover_held(project, snapshot, services_for)
         if ended is not None:
-            if ended.status == "cancelled":
-                raise CancelledError(f"{slug} is cancelled; the answer was not stored.")
-            raise UsageError(f"{slug} is confirmed already; its tasks are finished.")
+            raise _refusal(ended)
         return _take(project, snapshot, answer, services_for)
+
+
+def _refusal(ended: StepReport) -> CancelledError | UsageError:
+    """Return why a run that ended takes no answer."""
+    if ended.status == "cancelled":
+        return CancelledError(f"{ended.slug} is cancelled; the answer was not stored.")
+    return UsageError(f"{ended.slug} is confirmed already; its tasks are finished.")
 
 
 def _check_answer(answer: Answer) -> None:

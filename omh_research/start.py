@@ -21,7 +21,7 @@ from omh_research.documents.options import RunOptions, to_plain
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.state import State
 from omh_research.engine import Held, ServicesFor, StepReport, advance_held, recover_held
-from omh_research.errors import BusyError, OmhError, UsageError
+from omh_research.errors import BusyError, NoSuchRunError, OmhError, UsageError
 from omh_research.machine import Phase
 from omh_research.project import Project
 from omh_research.store import lock
@@ -99,7 +99,8 @@ def start(project: Project, request: Request, services_for: ServicesFor) -> Star
         rows = list_runs(layout).rows
         active = _match(rows, topic)
         if active is not None:
-            return _resume(project, request, active, notes)
+            with contextlib.suppress(NoSuchRunError):  # unless it ended just now
+                return _resume(project, request, active, notes)
         shown = _confirmed(project, request, topic)
         if shown is not None:
             return shown
