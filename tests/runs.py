@@ -260,4 +260,8 @@ def child(*args: str, stdin: str = "", **options: Any) -> Ended:
         child_command(*args), input=stdin.encode(), capture_output=True, env=environment,
         timeout=120, check=False, **options,
     )  # fmt: skip
-    return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return Ended(
+        done.returncode,
+        done.stdout.decode("utf-8", "replace"),
+        done.stderr.decode("utf-8", "replace"),
+    )

@@ -108,7 +108,7 @@ def stored_path(root: str, path: str) -> str:
 def _subtopics(
     plan_file: str | None, options: tuple[str, ...]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    from omh_research.documents.plan import parse_plan_file, parse_subtopic_option
+    from omh_research.documents.plan import check_plan, parse_plan_file, parse_subtopic_option
 
     if plan_file and options:
         raise UsageError("Give either --plan or --subtopic, not both.")
@@ -119,6 +119,8 @@ def _subtopics(
         except OSError as error:
             raise UsageError(f"Cannot read the plan {plan_file}: {error.strerror}.") from None
         subtopics = parse_plan_file(data, os.path.basename(plan_file))
+        if not subtopics:  # a plan was given: it does not stand for "make one"
+            check_plan(subtopics)
     else:
         subtopics = tuple(parse_subtopic_option(text) for text in options)
     return tuple((subtopic.name, subtopic.queries) for subtopic in subtopics)
