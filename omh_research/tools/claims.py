@@ -107,7 +107,7 @@ def _other_texts(report: Report, subtopics: Sequence[str]) -> Iterator[str]:
 
 def _claims_of(text: str, subtopic: str) -> Iterator[Claim]:
     before = ""
-    for sentence in _sentences(text):
+    for sentence in cited_sentences(text):
         numbers = tuple(
             dict.fromkeys(n for marker in find_markers(sentence) for n in marker.numbers)
         )
@@ -117,7 +117,7 @@ def _claims_of(text: str, subtopic: str) -> Iterator[Claim]:
         before = plain
 
 
-def _sentences(text: str) -> Iterator[str]:
+def cited_sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a section; a marker behind the full stop belongs to its sentence."""
     waiting = ""
     for line in text.split("\n"):

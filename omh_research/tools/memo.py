@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from omh_research.documents.finding import ParsedFinding
 from omh_research.documents.source_lines import Source
-from omh_research.tools import sentences
+from omh_research.tools.claims import cited_sentences
 from omh_research.tools.independence import SourceFact, priority_of, tag_of
 from omh_research.tools.quotes import normalise
 from omh_research.tools.references import find_markers
@@ -91,9 +91,9 @@ def _merged(row: MemoFinding | None, source: Source, item: tuple[int, str, str])
 
 def _distil(finding: ParsedFinding) -> list[tuple[int, str]]:
     found = []
-    for span in sentences.split(finding.synthesis):
-        markers = find_markers(span.text)
-        plain = span.text
+    for sentence in cited_sentences(finding.synthesis):
+        markers = find_markers(sentence)
+        plain = sentence
         for marker in reversed(markers):
             plain = plain[: marker.start] + plain[marker.end :]
         found += [(n, plain) for marker in markers for n in marker.numbers]
@@ -102,7 +102,7 @@ def _distil(finding: ParsedFinding) -> list[tuple[int, str]]:
 
 def clean_point(text: str, page: str) -> str:
     """Return a point fit for the memo, or "": no HTML, at most 200 characters, no long copy."""
-    plain = " ".join(_HTML.sub(" ", text).split()).strip("-* ")
+    plain = " ".join(_HTML.sub(" ", text).split()).strip('-* "“”')
     words = plain.split()
     if page and len(words) > MAX_COPIED_WORDS and normalise(plain) in normalise(page):
         plain = " ".join(words[:MAX_COPIED_WORDS]) + " …"
