@@ -17,10 +17,14 @@ from bench_parts.ranking import QUERIES, bare, english
 
 from omh_research.tools.compress import compress
 from omh_research.tools.condense import Compressor, Source
+from omh_research.tools.ranking import Bm25
+from omh_research.tools.sentences import split
+from omh_research.tools.tokens import content_tokens, tokenize
 
 DATA = Path(os.environ.get("OMH_SHARED_DATA") or Path(__file__).parents[2] / "../shared/data")
-# The figures of SCORING.md are for 60, 120 and 240 characters; BM25 over whole sentences reaches
-# them in alphabetic scripts with three times as many, so both budgets are shown there.
+# The figures of SCORING.md for 60, 120 and 240 characters are those of BM25 over whole sentences.
+# In alphabetic scripts such a method reaches them only with three times as many characters (a
+# sentence has 150 and more), so both budgets are shown there, with BM25's own share beside.
 ANSWERS = (
     ("xquad-multi-a", "en", (1, 3), (0.5, 0.825, 0.992)),
     ("xquad-multi-a", "de", (1, 3), (0.483, 0.783, 0.9)),
@@ -90,20 +94,33 @@ def answers(quick: bool) -> list[dict]:
             relevant = dict(line.split("\t")[:2] for line in table.splitlines()[1:])
         for scale in scales:
             for base, floor in zip((60, 120, 240), floors, strict=True):
-                good = [
-                    q["answer"]
-                    in kept(q["text"], [{"text": documents[relevant[q["id"]]]}], base * scale)
-                    for q in queries
-                ]
+                budget = base * scale
+                asked = [(q["text"], documents[relevant[q["id"]]], q["answer"]) for q in queries]
+                good = [a in kept(q, [{"text": text}], budget) for q, text, a in asked]
+                plain = [a in by_sentences(q, text, budget) for q, text, a in asked]
                 rows.append({
                     "id": "T10",
-                    "what": f"answers kept at {base * scale} characters, {name} {language}",
+                    "what": f"answers kept at {budget} characters, {name} {language}",
                     "ratio": statistics.mean(good) if good else None,
-                    "target": f">= {floor}",
+                    "target": f">= {floor}" if scale == max(scales) else "reported",
                     "n": len(good),
-                    "detail": "" if good else "the shared data folder is absent",
+                    "detail": f"BM25 over sentences {statistics.mean(plain):.3f}"
+                    if good
+                    else "the shared data folder is absent",
                 })  # fmt: skip
     return rows
+
+
+def by_sentences(query: str, text: str, budget: int) -> str:
+    """The comparison: BM25 over sentences, best first, whole ones only."""
+    sentences = [span.text for span in split(text)]
+    scores = Bm25(map(tokenize, sentences)).scores(dict.fromkeys(content_tokens(query)))
+    taken = []
+    for index in sorted(range(len(sentences)), key=lambda i: (-scores.get(i, 0.0), i)):
+        if len(sentences[index]) <= budget:
+            taken.append(sentences[index])
+            budget -= len(sentences[index])
+    return "\n".join(taken)
 
 
 def speed(quick: bool) -> dict:
@@ -132,7 +149,7 @@ def speed(quick: bool) -> dict:
 
 def hostile(quick: bool) -> dict:
     """The worst growth of time when hostile input doubles."""
-    size = 1_000_000 if quick else 5_000_000
+    size = 1_000_000 if quick else 2_500_000
     worst, slowest, unit_of_worst = 0.0, 0.0, ""
     for unit in HOSTILE:
         took = []
