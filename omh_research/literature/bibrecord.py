@@ -57,8 +57,8 @@ def record_from(row: Mapping[str, Any]) -> BibRecord:
     """
     get = row.get
     nested, publication = get("identifiers"), get("publication")
-    ids = nested if isinstance(nested, Mapping) else {}
-    form = publication if isinstance(publication, Mapping) else {}
+    ids = nested if nested and isinstance(nested, Mapping) else {}
+    form = publication if publication and isinstance(publication, Mapping) else {}
     doi = clean_doi(_text(ids.get("doi")) or _text(get("doi"))) or ""
     arxiv = _text(ids.get("arxiv")) or _text(get("arxiv")) or _text(get("arxiv_id"))
     if not arxiv and doi.startswith(ARXIV_DOI):
@@ -87,6 +87,8 @@ def record_from(row: Mapping[str, Any]) -> BibRecord:
 
 
 def _text(value: object) -> str:
+    if value is None:
+        return ""
     if type(value) is str:
         return value.strip()
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
@@ -134,7 +136,9 @@ def split_authors(value: object) -> tuple[str, ...]:
             parts = text.split("\n")
         else:
             parts = text.split(",")
-        return tuple(p.strip() for p in parts if p.strip())[:MAX_AUTHORS]
+            if len(parts) == 2 and any(len(part.split()) < 2 for part in parts):
+                parts = [text]  # "Smith, John" is one author
+        return tuple([p.strip() for p in parts if p.strip()])[:MAX_AUTHORS]
     if isinstance(value, Sequence):
         return tuple(str(v).strip() for v in value if isinstance(v, str) and v.strip())[
             :MAX_AUTHORS

@@ -196,14 +196,14 @@ def _triple_keys(text: str, rank: dict[str, int]) -> list[int]:
     size = len(tokens)
     if size < 3:
         return []
-    known = sorted([rank[t] for t in tokens if t in rank])
+    known = sorted([at for t in tokens if (at := rank.get(t)) is not None])
     # Tokens no other title has are the rarest: they take up the first places of the prefix.
     places = min(size - -(-size * 4 // 5) + 3, MAX_KEY_TOKENS) - (size - len(known))
-    return (
-        [(a * 16_777_259 + b * 65_537 + c) & _MASK for a, b, c in combinations(known[:places], 3)]
-        if places > 2
-        else []
-    )
+    if places < 3:
+        return []
+    return [
+        (a * 16_777_259 + b * 65_537 + c) & _MASK for a, b, c in combinations(known[:places], 3)
+    ]
 
 
 def _may_be_near(a: str, b: str) -> bool:

@@ -1,8 +1,9 @@
 """Figure Q7: de-duplication beside bib-dedupe, its growth, and its truth on labelled sets.
 
 bib-dedupe runs in an interpreter of its own (OMH_BIB_DEDUPE_PYTHON names one that has it, so that
-its pandas stays out of ours); where there is none, its row says so. The records are made: works
-with invented titles, and a fifth of them again with the changes databases make.
+its pandas stays out of ours); where there is none, its row says so. Times are processor times of
+one core, so that a busy machine does not decide. The records are made: works with invented titles, and a
+fifth of them again with the changes databases make.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from bib_dedupe.bib_dedupe import block, cluster, match, prep
 if __name__ == "__main__":
     rows = json.load(open(sys.argv[1], encoding="utf-8"))
     frame = pd.DataFrame(rows).fillna("")
-    start = time.perf_counter()
+    start = time.process_time()
     kept = match(block(prep(frame, verbosity_level=0, cpu=1), verbosity_level=0, cpu=1),
                  verbosity_level=0, cpu=1)
     groups = cluster(kept, verbosity_level=0)
-    print(json.dumps({"seconds": time.perf_counter() - start, "groups": groups}))
+    print(json.dumps({"seconds": time.process_time() - start, "groups": groups}))
 """
 
 
@@ -96,9 +97,9 @@ def make_rows(count: int, seed: int = 3) -> tuple[list[dict[str, str]], set[froz
 
 
 def _timed(rows: list[dict[str, str]]) -> tuple[float, set[frozenset[str]]]:
-    start = time.perf_counter()
+    start = time.process_time()
     clusters = dedupe([record_from(row) for row in rows]).clusters
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     return seconds, {
         frozenset(rows[i]["ID"] for i in p) for c in clusters for p in combinations(c, 2)
     }
@@ -145,13 +146,14 @@ def _beside_bib_dedupe(count: int) -> dict[str, Any]:
     rows, planted = make_rows(count)
     before = [_timed(rows)[0] for _ in range(2)]
     theirs, their_pairs = _peer(rows, python)
-    ours, pairs = _timed(rows)
-    mine = statistics.median([*before, ours])
+    after = [_timed(rows) for _ in range(3)]
+    pairs = after[-1][1]
+    mine = statistics.median([*before, *(seconds for seconds, _ in after)])
     detail = (
-        f"ours {mine:.2f} s, theirs {theirs:.1f} s on one core; planted pairs found "
+        f"processor time: ours {mine:.2f} s, theirs {theirs:.1f} s; planted pairs found "
         f"{len(pairs & planted)} and {len(their_pairs & planted)} of {len(planted)}"
     )
-    return _row(what, round(theirs / mine, 1), ">= 150", 3, detail)
+    return _row(what, round(theirs / mine, 1), ">= 150", 5, detail)
 
 
 def _growth(small: int, large: int) -> dict[str, Any]:

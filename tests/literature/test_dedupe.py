@@ -238,6 +238,7 @@ def test_authors_in_any_common_form() -> None:
         "Björn Smith",
     )
     assert split_authors(["", 3, "X"]) == ("X",)
+    assert split_authors("Smith, John") == ("Smith, John",)
     assert split_authors({"a": 1}) == ()
 
 
