@@ -2,8 +2,8 @@
 
 bib-dedupe runs in an interpreter of its own (OMH_BIB_DEDUPE_PYTHON names one that has it, so that
 its pandas stays out of ours); where there is none, its row says so. Times are processor times of
-one core, so that a busy machine does not decide. The records are made: works with invented titles, and a
-fifth of them again with the changes databases make.
+one core, so that a busy machine does not decide. The records are made: works with invented
+titles, and a fifth of them again with the changes databases make.
 """
 
 from __future__ import annotations
