@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "next": ("research:next_tasks", "Hand out the tasks that wait for the host."),
     "submit": ("research:submit", "Hand in the answer to one task."),
     "status": ("operate:status", "List runs, or show one."),
+    "watch": ("watch:watch", "Watch a run or a batch live."),
     "show": ("operate:show", "Print a run's plan, findings, report or verdict."),
     "log": ("operate:log", "Print a run's events."),
     "wait": ("operate:wait", "Wait until a report is confirmed."),
