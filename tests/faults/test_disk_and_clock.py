@@ -1,0 +1,227 @@
+"""A full or failing disk, a folder that cannot be written, a clock that jumps (E1, E12, E33, E36)."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import crash_check
+import pytest
+import scenario
+
+from omh_research import Engine
+from omh_research.documents.options import RunOptions
+from tests.runs import TOPIC, Run, cli
+from tests.store.fault_os import faulty_disk
+
+pytestmark = pytest.mark.timeout(900)
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for key, value in scenario.write_script(tmp_path).items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.setenv("OMH_OFFLINE", "1")
+    yield
+
+
+def lap(root: Path) -> int:
+    """One invocation; return its exit code."""
+    ended = scenario.invoke(root, "scripted", cli)
+    assert "Traceback" not in ended.err and (ended.code == 0 or ended.err.count("\n") == 1), ended
+    return int(ended.code)
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS])
+@pytest.mark.parametrize("call", ["write", "fsync", "replace"])
+def test_a_call_that_fails_in_any_lap_is_said_and_the_run_goes_on_when_cured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, code: int
+) -> None:
+    """81 section 2: never 0, never a traceback, the old state intact, nothing asked again."""
+    root = tmp_path / "root"
+    root.mkdir()
+    chance = random.Random(f"{call} {code}")
+    for number in range(8):
+        with faulty_disk(monkeypatch) as fake:
+            fake.fail(call, chance.randint(1, 2), code, onwards=True)
+            failed = lap(root)
+        crash_check.check_promises(crash_check.Tree(root))
+        assert failed == 1, f"lap {number}: a lap that cannot write cannot succeed"
+        assert lap(root) == 0
+    assert scenario.is_over(root)
+    crash_check.check_finished(root)
+    calls = [line.split()[0] for line in (tmp_path / "calls.txt").read_text().splitlines()]
+    assert set(calls) == set(scenario.ANSWERS)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Mount a tmpfs of 300 kB, where that is allowed."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if sys.platform != "linux" or os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("needs to mount a small file system")
+    command = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(folder)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("mounting is not allowed here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+def fill(path: Path) -> None:
+    """Write until the disk is full."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT)
+    try:
+        with contextlib.suppress(OSError):
+            while True:
+                os.write(fd, b"x" * 4096)
+    finally:
+        os.close(fd)
+
+
+def test_a_real_full_disk(small_disk: Path) -> None:
+    """81 section 2: a small tmpfs; filled before each lap, freed after it."""
+    root = small_disk / "root"
+    root.mkdir()
+    ballast = small_disk / "ballast"
+    failures = 0
+    for _ in range(8):
+        fill(ballast)
+        code = lap(root)
+        failures += code == 1
+        crash_check.check_promises(crash_check.Tree(root))
+        ballast.unlink(missing_ok=True)
+        if code == 1:
+            assert lap(root) == 0
+    assert failures == 8 and scenario.is_over(root)
+    crash_check.check_finished(root)
+
+
+def test_a_log_that_cannot_be_written_does_not_hide_the_first_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    assert lap(root) == 0
+    with faulty_disk(monkeypatch) as fake:
+        fake.fail("write", 4, errno.ENOSPC, onwards=True)
+        ended = scenario.invoke(root, "scripted", cli)
+    assert ended.code == 1 and "No space left" in ended.err
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root ignores modes")
+def test_a_root_that_cannot_be_written_is_said_before_any_work(tmp_path: Path) -> None:
+    """E36."""
+    root = tmp_path / "root"
+    root.mkdir(mode=0o555)
+    ended = scenario.invoke(root, "scripted", cli)
+    assert ended.code == 1 and not (tmp_path / "calls.txt").exists()
+
+
+def test_a_root_that_cannot_be_written_costs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E36: a clear error, exit 1, before any delegate is asked."""
+    root = tmp_path / "root"
+    root.mkdir()
+    with faulty_disk(monkeypatch) as fake:
+        fake.fail("mkdir", 1, errno.EROFS, onwards=True)
+        ended = scenario.invoke(root, "scripted", cli)
+    assert ended.code == 1 and "Read-only" in ended.error["message"]
+    assert not (tmp_path / "calls.txt").exists() and not (root / ".omh").exists()
+
+
+class JumpingClock:
+    """A clock that leaps between calls: back a day, forward ten years, past 2038, to 1970."""
+
+    LEAPS = (timedelta(0), timedelta(days=-1), timedelta(days=3652), timedelta(days=-3652),
+             timedelta(days=-20_000), timedelta(days=5_000), timedelta(hours=-1))  # fmt: skip
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self) -> datetime:
+        self.calls += 1
+        return datetime(2026, 11, 30, 12, tzinfo=UTC) + self.LEAPS[self.calls % len(self.LEAPS)]
+
+
+def test_a_run_under_a_jumping_clock_ends_like_any_other(tmp_path: Path) -> None:
+    """81 section 2: order comes from numbers, not from times; a cancel does not expire."""
+    root = tmp_path / "root"
+    root.mkdir()
+    clock = JumpingClock()
+    slug = (
+        Engine(str(root), clock=clock)
+        .start(scenario.TOPIC, delegate="scripted", options=RunOptions())
+        .slug
+    )
+    for _ in range(7):
+        report = Engine(str(root), clock=clock).step(slug)
+    assert report.status == "confirmed" and clock.calls > 20
+    words = [
+        event.word
+        for event in Engine(str(root)).project.reader.events(
+            Engine(str(root)).project.reader.session_of(slug)
+        )
+    ]
+    assert words == list(scenario.EVENTS)
+    assert cli("audit", slug, "--root", str(root)).code == 0
+
+
+def test_a_cancel_asked_for_in_another_century_holds(tmp_path: Path) -> None:
+    """E35, 81 section 2."""
+    run = Run(tmp_path)
+    run.start()
+    future = Engine(str(run.root), clock=lambda: datetime(2099, 1, 1, tzinfo=UTC))
+    future.cancel(run.slug, "later")
+    assert (
+        Engine(str(run.root), clock=lambda: datetime(1999, 1, 1, tzinfo=UTC)).step(run.slug).status
+        == "cancelled"
+    )
+
+
+def test_a_heartbeat_of_this_machine_never_makes_a_run_busy(tmp_path: Path) -> None:
+    """E12: here the kernel lock decides; the heartbeat is for display, whatever its time says."""
+    from omh_research.store import heartbeat
+
+    run = Run(tmp_path)
+    run.start()
+    path = run.base / "state" / f"research--{run.slug}.heartbeat"
+    for when in ("2099-01-01T00:00:00Z", "1999-01-01T00:00:00Z", "nonsense", ""):
+        beat = heartbeat.Heartbeat(pid=1, host=heartbeat.own_host(), beat_at=when)
+        import msgspec
+
+        path.write_bytes(msgspec.json.encode(beat))
+        assert run.cli("status", run.slug, "--json").json["status"] == "interrupted"
+        assert run.cli("step", run.slug).code == 0
+
+
+def test_a_fresh_heartbeat_of_another_machine_is_its_lease(tmp_path: Path) -> None:
+    """E12, O4: it decides only if it names another host; a stale one is taken over."""
+    import msgspec
+
+    from omh_research.store import heartbeat
+
+    run = Run(tmp_path)
+    run.start()
+    path = run.base / "state" / f"research--{run.slug}.heartbeat"
+    now = datetime.now(UTC)
+    for age, code in ((5, 6), (3600, 0)):
+        when = (now - timedelta(seconds=age)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        beat = heartbeat.Heartbeat(
+            pid=1, host="elsewhere", started_at=when, beat_at=when, lease_s=60
+        )
+        path.write_bytes(msgspec.json.encode(beat))
+        ended = run.cli("step", run.slug, "--json")
+        assert ended.code == code
+        if code:
+            assert "elsewhere" in ended.error["message"]
+    assert TOPIC
