@@ -75,12 +75,28 @@ class Tool(Struct, frozen=True):
         return {**own, "$defs": definitions} if definitions else own
 
     def command(self, given: dict[str, Any], scratch: Scratch) -> list[str]:
-        """Return the words of the command; raise `UsageError` naming a wrong argument."""
+        """Return the words of the command; raise `UsageError` naming a wrong argument.
+
+        Lists and objects written as JSON text, and numbers written as text, are taken as meant:
+        many a client writes them so.
+        """
+        meant = {name: self._as_meant(name, value) for name, value in given.items()}
         try:
-            arguments = msgspec.convert(given, self.arguments)
+            arguments = msgspec.convert(meant, self.arguments, strict=False)
         except msgspec.ValidationError as error:
             raise UsageError(f"{self.name}: {error}.") from error
         return self.words(arguments, scratch)
+
+    def _as_meant(self, name: str, value: Any) -> Any:
+        if not isinstance(value, str) or not value.lstrip().startswith(("[", "{")):
+            return value
+        described = json.dumps(self.schema()["properties"].get(name, {}))
+        if '"type": "array"' not in described and '"type": "object"' not in described:
+            return value
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
 
 
 def _start(given: StartArguments, scratch: Scratch) -> list[str]:
@@ -135,10 +151,13 @@ def _academic(given: AcademicArguments, scratch: Scratch) -> list[str]:
 
 
 def _literature(given: LiteratureArguments, scratch: Scratch) -> list[str]:
+    folder = scratch.inside_root(given.output_dir)
+    if os.path.commonpath([folder, scratch.root]) != scratch.root or folder == scratch.root:
+        raise UsageError("literature_run: output_dir must be a folder below the project root.")
     queries = scratch.write("queries.json", msgspec.json.encode({"queries": given.queries}))
     return [
         "literature", "run", "--topic", given.topic, "--query-file", queries,
-        "--output-dir", scratch.inside_root(given.output_dir),
+        "--output-dir", folder,
         "--max-total", str(given.max_total), "--json",
     ]  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -17,7 +18,8 @@ import anyio
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from omh_research.mcp_tools import TOOLS
+from omh_research.errors import UsageError
+from omh_research.mcp_tools import TOOLS, Scratch
 
 from .skill.mind import FACTS, TOPIC, think
 
@@ -205,6 +207,38 @@ def test_malformed_calls_get_errors_that_name_what_is_wrong_and_change_nothing(
         assert not list(tmp_path.glob(".omh/research/*"))
 
     with_client(tmp_path, session)
+
+
+def test_lists_and_numbers_written_as_text_are_taken_as_meant(tmp_path: Path) -> None:
+    tools = {tool.name: tool for tool in TOOLS}
+    scratch = Scratch(tmp_path, str(tmp_path))
+    given = {"topic": "[draft] {x}", "subtopics": json.dumps(SUBTOPICS), "rounds": "2"}
+    words = tools["research_start"].command(given, scratch)
+    assert words[-1] == "[draft] {x}" and words[words.index("--rounds") + 1] == "2"
+    assert json.loads(Path(words[words.index("--plan") + 1]).read_bytes()) == SUBTOPICS
+    for wrong in ("[not json", '{"a": 1}', "plain"):
+        with pytest.raises(UsageError, match="subtopics"):
+            tools["research_start"].command({"topic": "x", "subtopics": wrong}, scratch)
+
+
+def test_paths_are_those_of_the_project_and_no_argument_is_an_option(tmp_path: Path) -> None:
+    tools = {tool.name: tool for tool in TOOLS}
+    scratch = Scratch(tmp_path / "scratch", "/project")
+    words = tools["research_start"].command({"topic": "--root=/", "corpus": ["docs"]}, scratch)
+    assert words[words.index("--corpus") + 1] == os.path.normpath("/project/docs")
+    assert words[-2:] == ["--", "--root=/"]
+    assert tools["research_status"].command({"slug": "--help"}, scratch)[-2:] == ["--", "--help"]
+
+
+@pytest.mark.parametrize("folder", ["../x", "/etc/x", ".", "a/../.."])
+def test_a_bundle_is_written_below_the_project_root_only(tmp_path: Path, folder: str) -> None:
+    tools = {tool.name: tool for tool in TOOLS}
+    scratch = Scratch(tmp_path, str(tmp_path / "root"))
+    given = {"topic": "x", "queries": ["a"], "output_dir": folder}
+    with pytest.raises(UsageError, match="below the project root"):
+        tools["literature_run"].command(given, scratch)
+    words = tools["literature_run"].command({**given, "output_dir": "b/c"}, scratch)
+    assert str(tmp_path / "root" / "b" / "c") in words
 
 
 def test_every_tool_has_a_closed_schema_a_description_and_a_command() -> None:
