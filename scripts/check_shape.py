@@ -22,7 +22,7 @@ DOORS = {
     "fcntl": ("store/lock.py", "network/state_folder.py"),
     "yaml": ("documents/yaml_text.py",),
     "sqlite3": ("corpus", "providers/folder.py", "tools/ranking.py", "doctor.py", "network"),
-    "subprocess": ("delegates", "hooks.py"),
+    "subprocess": ("delegates", "hooks.py", "export/pdf_form.py"),
     "socket": ("network", "transport.py"),
     "trafilatura": ("corpus/html_reading.py", "providers/web"),
     "pypdfium2": ("corpus/pdf_reading.py",),
@@ -51,6 +51,7 @@ FORBIDDEN = {
 ALLOWED = {
     ("delegates/desk.py", "omh_research.phases.contract"),
     ("tools/academic.py", "omh_research.transport"),
+    ("literature/files.py", "omh_research.store.disk"),
 }
 
 

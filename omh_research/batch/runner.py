@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -23,6 +24,7 @@ from omh_research.documents.names import fold_topic
 from omh_research.errors import DamagedFileError, NoSuchRunError, OmhError
 from omh_research.store import lock
 from omh_research.store.listing import list_runs
+from omh_research.store.row import Row
 
 MAX_LOST = 20
 BUSY_PAUSE_S = 0.2
@@ -64,24 +66,31 @@ def register(engine: Engine, record: Record, topics: tuple[Topic, ...], rules: B
         for entry, topic in zip(record.entries, topics, strict=True):
             folded = fold_topic(topic.topic)
             try:
-                _register_one(engine, entry, topic, (active.get(folded), known.get(folded, [])),
-                              damaged, rules)  # fmt: skip
+                found = _Found(active.get(folded), known.get(folded, []), damaged)
+                _register_one(engine, entry, topic, found, rules)
             except OmhError as error:
                 entry.status, entry.detail = "refused", str(error)
+
+
+class _Found(NamedTuple):
+    """What the scan found on a topic: an active run, plans on it; damaged states of the root."""
+
+    active: Row | None
+    slugs: list[str]
+    damaged: dict[str, str]
 
 
 def _register_one(
     engine: Engine,
     entry: Entry,
     topic: Topic,
-    found: tuple[object, list[str]],
-    damaged: dict[str, str],
+    found: _Found,
     rules: BatchRules,
 ) -> None:
     project = engine.project
-    row, slugs = found
+    row, slugs, damaged = found
     if row is not None:
-        entry.slug, entry.phase = getattr(row, "slug", ""), getattr(row, "phase", "")
+        entry.slug, entry.phase = row.slug, row.phase
         entry.status = "blocked" if entry.phase == "blocked" else "active"
         return
     for slug in slugs:

@@ -72,7 +72,8 @@ class Fetch(Struct, frozen=True, omit_defaults=True):
 
     `kind` is "search" or "fetch"; a search has `query` and `provider`, a fetch `canonical_url`.
     `status` is "ok", "deduplicated", "refused_cap" or a page state. `charge` is 1 for an attempt
-    that counts against the caps, 0 otherwise. `sha256` names the held text of an ok fetch, or the kept hit list of an ok search.
+    that counts against the caps, 0 otherwise. `sha256` names the
+    held text of an ok fetch, or the kept hit list of an ok search.
     """
 
     kind: str

@@ -54,8 +54,8 @@ class State(Struct, frozen=True, kw_only=True):
     task key (findings stem, "planner", "followup", "report"). `step` numbers commits and stamps
     events; `revision` grows with every write. `options` is the run's `RunOptions` as a mapping.
     `retries` counts operator retries (they make new task ids). `verdict_asks` counts unreadable
-    verdicts for the current draft. `failed_calls` and `failed_tasks` are the present run of failures
-    without a success between; `breaker_open` stops every further call until a retry (O5).
+    verdicts for the current draft. `failed_calls` and `failed_tasks` are the present streak of
+    failures without a success between; `breaker_open` stops every further call until a retry (O5).
     """
 
     meta: Meta = msgspec.field(name="_meta", default=Meta())

@@ -87,8 +87,12 @@ def _start_up(folder: Path, rounds: int) -> list[dict]:
         target = "≤ 9 × pass" if "writes" in name else "≤ 5 × pass"
         rows.append({"id": "Q2" if "writes" in name else "Q1", "what": f"{name} / pass",
                      "ratio": times[name] / times["pass"], "target": target, "n": rounds,
-                     "detail": f"{times[name] * 1000:.0f} ms, {_peak_mb(commands[name]):.0f} MB"})  # fmt: skip
+                     "detail": _shown(times[name], commands[name])})  # fmt: skip
     return rows
+
+
+def _shown(seconds: float, command: list[str]) -> str:
+    return f"{seconds * 1000:.0f} ms, {_peak_mb(command):.0f} MB"
 
 
 def _peak_mb(command: list[str]) -> float:
