@@ -56,20 +56,22 @@ def missing() -> str:
 class Job:
     """Builds the command of one job in a scratch folder of its own."""
 
-    def __init__(self, scratch: Path, deep: bool) -> None:
+    def __init__(self, scratch: Path, deep: bool, stop_after: int = 0) -> None:
         tools = tools_folder()
         assert tools is not None
         self.tools, self.scratch, self.deep = tools, scratch, deep
+        self.stop_after = stop_after
 
     def size(self, small: int, deep: int) -> str:
-        """Return a count as an argument."""
-        return str(deep if self.deep else small)
+        """Return a count as an argument; a hunt for one violation looks at more cases."""
+        return str(deep if self.deep else small * (10 if self.stop_after else 1))
 
     def crashstates(self, how: str, check: str, *more: str, laps: int) -> list[str]:
         """Explore the crashes of so many invocations."""
         runs = [part for _ in range(laps) for part in ("--run", f"{ONE} {how}")]
         tool = str(self.tools / "crashstates" / "crashstates.py")
-        return [sys.executable, tool, *runs, "--check-py", f"{CHECK}:{check}", "--quiet", *more]
+        return [sys.executable, tool, *runs, "--check-py", f"{CHECK}:{check}", "--quiet",
+                "--stop-after", str(self.stop_after), *more]  # fmt: skip
 
     def half_done(self, laps: int) -> Path:
         """Return a tree in which so many invocations were made."""
@@ -142,7 +144,7 @@ JOBS: dict[str, Callable[[Job], list[str]]] = {
 }  # fmt: skip
 
 
-def run_job(name: str, deep: bool) -> tuple[int, str]:
+def run_job(name: str, deep: bool, stop_after: int = 0) -> tuple[int, str]:
     """Run one job; return its exit status and its summary."""
     with tempfile.TemporaryDirectory(prefix="omh-harness-") as folder:
         scratch = Path(folder)
@@ -150,7 +152,7 @@ def run_job(name: str, deep: bool) -> tuple[int, str]:
         if name.startswith("race"):
             own["OMH_SCRIPT_CALLS"] = "calls.txt"  # in the storm's root: counted storm by storm
         os.environ.update(own, OMH_OFFLINE="1")
-        command = JOBS[name](Job(scratch, deep))
+        command = JOBS[name](Job(scratch, deep, stop_after))
         started = time.monotonic()
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         took = time.monotonic() - started
@@ -166,6 +168,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(JOBS))
     parser.add_argument("--deep", action="store_true", help="the full sweeps")
+    parser.add_argument("--stop-after", type=int, default=0, metavar="N", help="violations")
     asked = parser.parse_args()
     reason = missing()
     if reason:
@@ -173,7 +176,7 @@ def main() -> int:
         return 2
     worst = 0
     for name in asked.names or JOBS:
-        code, summary = run_job(name, asked.deep)
+        code, summary = run_job(name, asked.deep, asked.stop_after)
         print(summary, flush=True)
         worst = max(worst, code)
     return worst
