@@ -15,6 +15,8 @@ from functools import cache, lru_cache
 from msgspec import Struct
 
 POSSESSIVE = re.compile(r"['’]s?\Z")
+# "U.S." and "AT&T".
+_DOTTED = re.compile(r"(?:[A-Za-z]\.){2,6}|(?<![A-Za-z])[A-Za-z]{1,20}&[A-Za-z]{1,20}")
 _CJK_RUN = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
 _CONNECTORS = "of the de la le du des van von der den di da do dos del el al"
 # Words that stand for the same place, people or thing.
@@ -127,7 +129,7 @@ def index_names(texts: Iterable[str]) -> NameIndex:
                 initials.update(run[-size:] for size in range(3, len(run) + 1))
             elif folded not in connectors():
                 run = ""
-        for match in re.finditer(r"(?:[A-Za-z]\.){2,6}|[A-Za-z]+&[A-Za-z]+", text):
+        for match in _DOTTED.finditer(text):
             words.add(fold_name(match[0].rstrip(".")))
             compact.add(re.sub(r"[\W_]", "", fold_name(match[0])))
     return NameIndex(

@@ -16,7 +16,7 @@ from omh_research.tools.units import UNITS_AFTER, UNITS_BEFORE
 _LETTERS = "A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
 _WORD = re.compile(
     rf"[{_LETTERS}][{_LETTERS}0-9’']*(?:[-‐‑&.][{_LETTERS}0-9][{_LETTERS}0-9’']*)*"
-    rf"|\d+[A-Za-z][{_LETTERS}0-9]*"
+    rf"|(?<!\d)\d{{1,9}}[A-Za-z][{_LETTERS}0-9]*"
 )
 _UNSPACED = ("zh", "ja", "ko")
 _BREAK = re.compile(r"[:;!?(\[{\"“„«「|•*_—–/]|\.\s|\s-\s")
