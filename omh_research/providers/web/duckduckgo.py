@@ -18,6 +18,7 @@ from omh_research.errors import ProviderError
 from omh_research.providers.asking import Question
 from omh_research.providers.cleaning import items, json_body, mapping
 from omh_research.providers.web.hits import make_hits
+from omh_research.providers.web.taming import tame
 
 if TYPE_CHECKING:
     from omh_research.transport import Transport
@@ -50,7 +51,7 @@ def parse(body: bytes | str, limit: int = 30) -> list[Hit]:
     if text.lstrip()[:1] == "{":
         return _parse_instant_answer(text, limit)
     reader = _Results()
-    reader.feed(text)
+    reader.feed(tame(text))
     reader.close()
     hits = make_hits(NAME, ((_target(u), t, s, "") for u, t, s in reader.rows()), limit)
     if hits or reader.says_nothing_found:

@@ -225,7 +225,7 @@ def _read_markup(response: Response, url: str, kind: str, links: bool) -> tuple[
         text = markup.strip()
         head = read_head("", final)
         return Page(url, final, state, text=text, identifiers=head.identifiers), ""
-    text = extract_main_text(markup, final, links=links)
+    text = extract_main_text(markup, links=links)
     return _read_html(markup, text, response.headers, (url, final))
 
 
