@@ -179,6 +179,21 @@ def test_a_subtopic_named_only_in_the_summary_is_missing() -> None:
 # -- sentences ----------------------------------------------------------------------------------
 
 
+def test_cited_sentences_are_compared_wherever_they_stand() -> None:
+    assert "figure_not_in_source" in rules(
+        edited("- What comes next.", "- Will it pass 77.7% [1]?")
+    )
+    assert "figure_not_in_source" in rules(
+        edited("## Executive Summary", "It reached 77.7% [1].\n\n## Executive Summary")
+    )
+    assert "quote_not_in_source" in rules(
+        edited("- What comes next.", '- Why "the panels glow at night in winter" [1]?')
+    )
+    assert check(
+        edited("## Executive Summary", "Written on 30 November 2026.\n\n## Executive Summary")
+    ).passed
+
+
 def test_several_sources_behind_one_sentence_are_read_together() -> None:
     both = "Efficiency reached 33.9% while electricity in Spain cost $0.044 per kWh [1][2]."
     assert check(edited("The line cost €4.2 million [1].", both)).passed

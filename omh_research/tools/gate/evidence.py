@@ -22,9 +22,10 @@ from omh_research.tools.tokens import detect_language
 
 # Sections whose unproven claims may stay with a label (E30).
 _LABELLED = ("summary", "takeaways")
-_UNCHECKED = ("questions", "sources", "title")
+# Where a sentence without citation states nothing that must be proven.
+_FREE_WITHOUT_CITATION = ("questions", "title")
 _INFERENCE = re.compile(
-    r"[\s*_-]*(?:inference|our inference|推断|推論|schlussfolgerung|inférence|inferencia)\b",
+    r"[\s*_-]*(?:(?:(?:our )?inference|schlussfolgerung|inférence|inferencia)\b|推断|推論)",
     re.IGNORECASE,
 )
 _SAYS_ONE_SOURCE = re.compile(
@@ -53,9 +54,9 @@ class EvidenceCheck:
     def run(self) -> Checked:
         """Check every statement and return what was compared."""
         for statement in self.read.statements:
-            if statement.kind in _UNCHECKED:
-                continue
             for part in statement.parts:
+                if not part.numbers and statement.kind in _FREE_WITHOUT_CITATION:
+                    continue
                 self._check_quotations(statement, part)
                 self._check_facts(statement, part)
             if self.given.needs_two_sources and statement.kind == "takeaways":
