@@ -17,15 +17,16 @@ from msgspec import Struct
 from omh_research.extractive.questions import answer_kinds, offered_share, strip_question_words
 from omh_research.extractive.units import Unit
 from omh_research.tools.ranking import inverse_frequency
-from omh_research.tools.tokens import content_tokens, tokenize
+from omh_research.tools.tokens import content_tokens, is_cjk, tokenize
 
 INFLECTED = 0.7  # a word that shares a long beginning with the question's word
 BEFORE, AFTER, ELSEWHERE = 0.4, 0.3, 0.2  # the word stands in a neighbour, or in the document
 RANK_WEIGHT, RANK_DECAY = 0.35, 0.3
 KIND_WEIGHT = 0.15
 SAYS_NOTHING_NEW = 0.3
+UNSEEN_BIGRAM = 0.3
 # A sentence that holds less of the question's weight than this is not about it.
-MIN_COVERAGE = 0.12
+MIN_COVERAGE = 0.1
 # Sentences that score less than this share of the best one are not put beside it, nor documents
 # whose best sentence holds less than this share of what the best sentence of all holds.
 RELATIVE_SCORE = DOCUMENT_SHARE = 0.3
@@ -83,7 +84,12 @@ def _weigh(
     for sentence in pool:
         total += 1
         containing.update(sentence & wanted)
-    return terms, {term: inverse_frequency(total, containing[term]) for term in terms}
+    weights = {term: inverse_frequency(total, containing[term]) for term in terms}
+    for term in terms:
+        # A bigram that nobody uses mostly lies across the border of two words.
+        if not containing[term] and len(term) == 2 and is_cjk(term[0]):
+            weights[term] *= UNSEEN_BIGRAM
+    return terms, weights
 
 
 def score_documents(question: Question, documents: Sequence[Sequence[Unit]]) -> list[Scored]:
@@ -127,7 +133,12 @@ def keep_relevant(scored: Sequence[Scored]) -> list[Scored]:
         best[item.document] = max(best.get(item.document, 0.0), item.coverage)
     enough = max(MIN_COVERAGE, DOCUMENT_SHARE * max(best.values()))
     least = RELATIVE_SCORE * scored[0].score
-    return [item for item in scored if best[item.document] >= enough and item.score >= least]
+    lead = scored[0].document
+    return [
+        item
+        for item in scored
+        if item.document == lead or (best[item.document] >= enough and item.score >= least)
+    ]
 
 
 def _matches(question: Question, terms: frozenset[str]) -> dict[str, float]:

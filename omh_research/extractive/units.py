@@ -191,7 +191,7 @@ def is_quotable(text: str) -> bool:
         return False
     if _REFERENCE.search(text) or len(_SEPARATORS.findall(text)) >= 2:
         return False
-    letters = sum(map(str.isalpha, text))
+    letters = sum(map(str.isalnum, text))
     if letters * 2 < len(text) * 0.8 or (_ADDRESS.search(text) and letters < 120):
         return False
     return bool(_TERMINATED.search(text)) or _is_long_line(text, dense)
