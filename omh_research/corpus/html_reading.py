@@ -27,6 +27,12 @@ _VOID = frozenset(
      "wbr")
 )  # fmt: skip
 _SPACE = re.compile(r"[^\S\n]+")
+MAX_NOTE_CHARS = 1_500
+_TAG = re.compile(r"<[^<>]*>")
+_NOTE = re.compile(r"\s*(?:\[|&#91;)\s*[\w .]{1,16}\s*(?:\]|&#93;)\s*")
+_RAISED = re.compile(r"<(su[pb])>([^<>]{0,200})</\1>")
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _DATE_NAMES = frozenset(
     ("article:published_time", "citation_publication_date", "citation_date", "dc.date",
      "dc.date.issued", "date", "datepublished")
@@ -39,6 +45,7 @@ def read_html(text: str, url: str, *, links: bool = False) -> Page:
 
     State "empty" when nothing but markup is there. A date is only taken from a publication tag.
     """
+    text = _drop_note_marks(text)
     parser = _MainText()
     try:
         parser.feed(text)
@@ -47,6 +54,7 @@ def read_html(text: str, url: str, *, links: bool = False) -> Page:
         parser.note = f"markup ends early: {type(error).__name__}"
     own = parser.markdown()
     best = _by_trafilatura(text, links) or ""
+    best = _RAISED.sub(_raise, best)
     # A page whose "article" is a sliver of it (a list, a form, a short note) is read whole.
     if len(best) < MIN_MAIN_CHARS and len(own) > 2 * len(best):
         best = own
@@ -55,6 +63,27 @@ def read_html(text: str, url: str, *, links: bool = False) -> Page:
         url, url, state, title=parser.title(), text=best, language=parser.language,
         date=parser.date, author=parser.author, detail=parser.note,
     )  # fmt: skip
+
+
+def _drop_note_marks(text: str) -> str:
+    """Cut raised note numbers such as `<sup>[12]</sup>`: they are links, not part of a sentence."""
+    if "<sup" not in text:
+        return text
+    kept: list[str] = []
+    position = 0
+    while (start := text.find("<sup", position)) >= 0:
+        end = text.find("</sup>", start, start + MAX_NOTE_CHARS)
+        kept.append(text[position:start])
+        position = end + 6 if end >= 0 else start + 4
+        if end < 0 or not _NOTE.fullmatch(_TAG.sub("", text[start:end])):
+            kept.append(text[start:position])
+    return "".join([*kept, text[position:]])
+
+
+def _raise(match: re.Match[str]) -> str:
+    """`km<sup>2</sup>` is km² in plain text; other raised text just loses its tags."""
+    table = _SUPERSCRIPTS if match[1] == "sup" else _SUBSCRIPTS
+    return match[2].translate(table) if match[2].isdigit() else match[2]
 
 
 def _by_trafilatura(text: str, links: bool) -> str | None:

@@ -1,7 +1,7 @@
 """The embedded default delegate: no model, no key, quotes only (spec D1, D1b, E15).
 
-Job: answer every role's task from the Library and the brief. Refuses to write a sentence of its own:
-a report holds quotes and fixed labels, so every sentence verifies. Stateless; safe in threads.
+Job: answer every role's task from the Library and the brief. Refuses to write a sentence of its
+own: a report holds quotes and fixed labels, so every sentence verifies. Stateless; safe in threads.
 Importers: wiring, registry.
 """
 

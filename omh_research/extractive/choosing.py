@@ -100,7 +100,7 @@ def _joins(text: str, span: tuple[Unit, Unit], unit: Unit, limit: int) -> bool:
 
 
 def spread(scored: Iterable[Scored], pages: Sequence[Page], count: int) -> list[Quote]:
-    """Return up to `count` quotes, the best first, at least two documents among them if possible."""
+    """Return up to `count` quotes, the best first, of at least two documents if possible."""
     items = list(scored)
     chosen = Chosen()
     for item in items:

@@ -1,7 +1,7 @@
 """The few words of a report that are no quotes, in the topic's language (D1).
 
 Job: fixed labels and the names of generic facets. Refuses free text: everything else in an
-extractive report is quoted. Section headings stay English: the gate and other readers look for them.
+extractive report is quoted. Section headings stay English: the gate and others look for them.
 Importers: extractive.
 """
 

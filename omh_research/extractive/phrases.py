@@ -25,21 +25,29 @@ _DIGIT = re.compile(r"\d")
 _EDGES = "'’‘-·•\ufeff\u200b\u200e\u200f"
 # Light verbs and adverbs that stop lists leave in and that make poor names.
 _WEAK = (
-    "despite left lead took take multiple went came did didn't known used called made including include includes became become new first many well one two three "
-    "several various different large small great however often later like would could may might use "
-    "using based within without around among according since due part number time years year people "
+    "despite left lead took take multiple went came did didn't known used called made including "
+    "include includes became become new first many well one two three "
+    "several various different large small great however often later like would could may might "
+    "use "
+    "using based within without around among according since due part number time years year "
+    "people "
     "wurde wurden sowie viele mehrere verschiedene seit ersten zwei drei jahr jahre jahren etwa "
     "según además primer primera parte años año varios muchas muchos grandes dos tres "
     "plusieurs première premier années année deux trois grande также более года году лет первый "
-    "первая несколько время часть كما عام سنة خلال بعض عدة أكثر أول كبير وقد أخرى عرض رقم سبيل المثال "
-    "الرئيسية رئيسي بالقرب أيه एक वर्ष दो पहले बाद even still along across least example sets way form "
-    "additional main earlier name named names group groups given taken made erst siehe genannt größer "
+    "первая несколько время часть كما عام سنة خلال بعض عدة أكثر أول كبير وقد أخرى عرض رقم سبيل "
+    "المثال "
+    "الرئيسية رئيسي بالقرب أيه एक वर्ष दो पहले बाद even still along across least example sets "
+    "way form "
+    "additional main earlier name named names group groups given taken made erst siehe genannt "
+    "größer "
     "anderen weitere weiterhin jeweils dabei sowohl gab kam"
 )
 # Chinese words that name nothing, and characters no name begins or ends with.
 _WEAK_DENSE = frozenset(
-    "通过 包括 进行 成为 认为 可以 由于 每次 一间 学名 主要 目前 当时 后来 其中 以及 使用 没有 开始 出现 "
-    "称为 被称 问题 方法 通常 可能 需要 因此 不同 部分 方面 情况 有关 相关 領域 地区 区域 领先 提供 发现".split()
+    "通过 包括 进行 成为 认为 可以 由于 每次 一间 学名 主要 目前 当时 后来 其中 以及 使用 没有 "
+    "开始 出现 "
+    "称为 被称 问题 方法 通常 可能 需要 因此 不同 部分 方面 情况 有关 相关 領域 地区 区域 领先 "
+    "提供 发现 例如 特别 建立 定义 提出 截至 解决 破坏".split()
 )
 _BAD_FIRST = "中上下后时年月日还可使得该此每各某次间不也又很更最再曾已能会当于为所第"
 _BAD_LAST = "中上下前后时年月日间的了着过在于和与及或是为被把将也"

@@ -19,7 +19,8 @@ _ASKED = {
         r"\bcuándo\b|\b(?:qué|cuál) (?:año|fecha|día|mes|siglo|década)\b|\bquando\b|\bche anno\b",
         r"\bquand\b|\bquelle (?:année|date)\b|\bwanneer\b|\bne zaman\b|\bkiedy\b|\bnär\b",
         r"\bкогда\b|\bкако(?:м|й|го) (?:год\w*|век\w*|день|месяц\w*)\b|\bкакую дату\b",
-        r"什[么麼](?:时候|時候)|何[时時]|哪一?[年天日月]|几[年月日]|幾[年月日]|いつ|何[年月日]|언제|몇 ?[년월]",
+        r"什[么麼](?:时候|時候)|何[时時]|哪一?[年天日月]|几[年月日]|幾[年月日]|いつ|何[年月日]|"
+        r"언제|몇 ?[년월]",
         r"\bمتى\b|أ[يى]ّ? (?:عام|سنة|تاريخ|قرن|يوم|شهر)|कब|किस (?:वर्ष|साल|दिन|तारीख|सदी|महीने)",
     ),
     "number": (
@@ -28,12 +29,15 @@ _ASKED = {
         r"\bwie ?(?:viele?[rnms]?|alt|hoch|lang|weit|groß|schnell|oft|tief|schwer|breit)\b",
         r"\bcuánt[oa]s?\b|\bqué (?:porcentaje|número|cantidad)\b|\bcombien\b|\bquant[iaeo]s?\b",
         r"\bсколько\b|\bкак(?:ой|ая|ое) (?:процент|доля|число|количество)\b",
-        r"多少|[几幾]|多[高长長大远遠重久深宽寬快]|いくつ|何[人個歳匹本回台%]|どれ(?:くらい|ほど)|몇|얼마",
+        r"多少|[几幾]|多[高长長大远遠重久深宽寬快]|いくつ|何[人個歳匹本回台%]|どれ(?:くらい|"
+        r"ほど)|몇|얼마",
         r"(?:^|\s)كم\b|كم عدد|कितन[ेीा]",
     ),
     "person": (
-        r"\bwho(?:m|se)?\b|\bwe[rnm]\b|\bwessen\b|\bquién(?:es)?\b|\bqui\b|\bchi\b|\bquem\b|\bkto\b",
-        r"\b(?:кто|кем|кого|кому|чей|чья|чьё)\b|\bkim\b|[谁誰]|哪位|何人|だれ|누구|누가|कौन|किसने|किसके",
+        r"\bwho(?:m|se)?\b|\bwe[rnm]\b|\bwessen\b|\bquién(?:es)?\b|\bqui\b|\bchi\b|\bquem\b|"
+        r"\bkto\b",
+        r"\b(?:кто|кем|кого|кому|чей|чья|чьё)\b|\bkim\b|[谁誰]|哪位|何人|だれ|누구|누가|कौन|"
+        r"किसने|किसके",
         r"^من\b|\bمن (?:هو|هي|هم|الذي|التي|قام|كان|كانت)\b",
     ),
     "place": (
@@ -74,23 +78,31 @@ _MONTHS = (
 _OFFERED = {
     "number": rf"\d+(?:[.,]\d+)*|{_NUMBER_WORDS}",
     "date": (
-        rf"\d{{4}}|\d{{1,4}} ?[年月日世]|世[纪紀]|年代|{_MONTHS}|\b(?:century|decades?|jahrhundert\w*|"
+        rf"\d{{4}}|\d{{1,4}} ?[年月日世]|世[纪紀]|年代|{_MONTHS}|\b(?:century|decades?|"
+        rf"jahrhundert\w*|"
         r"siglo|siècle|век\w*)\b|(?:عام|سنة|قرن) \S*\d|\d+ ?년|सदी|शताब्दी|(?:सन|वर्ष) \S*\d"
     ),
     "reason": (
-        r"\b(?:because|due to|since|therefore|thus|so that|in order to|result(?:ed|s|ing)? (?:in|from|"
-        r"of)|caus(?:e|ed|es|ing)|reasons?|leads? to|led to|weil|da|denn|aufgrund|wegen|deshalb|daher|"
+        r"\b(?:because|due to|since|therefore|thus|so that|in order to|result(?:ed|s|ing)? (?:in|"
+        r"from|"
+        r"of)|caus(?:e|ed|es|ing)|reasons?|leads? to|led to|weil|da|denn|aufgrund|wegen|deshalb|"
+        r"daher|"
         r"damit|um|porque|debido|pues|a causa|ya que|para|parce que|car|afin|pour|perché|poiché|"
-        r"потому|так как|поскольку|из-за|поэтому|чтобы|благодаря)\b|因[为為]|由[于於]|因此|所以|[为為]了|"
-        r"以便|原因|导致|導致|因而|ため|ので|から|때문|(?:لأن|بسبب|نتيجة|لكي|من أجل|نظرا)|क्योंकि|कारण|इसलिए|वजह"
+        r"потому|так как|поскольку|из-за|поэтому|чтобы|благодаря)\b|因[为為]|由[于於]|因此|所以|"
+        r"[为為]了|"
+        r"以便|原因|导致|導致|因而|ため|ので|から|때문|(?:لأن|بسبب|نتيجة|لكي|من أجل|نظرا)|"
+        r"क्योंकि|कारण|इसलिए|वजह"
     ),
     "place": (
-        r"\b(?:in|at|near|from|located|between|bei|aus|liegt|en|desde|cerca|situad\w+|dans|à|в|на|из|"
+        r"\b(?:in|at|near|from|located|between|bei|aus|liegt|en|desde|cerca|situad\w+|dans|à|в|"
+        r"на|из|"
         r"около)\b|位[于於]|在|分布|地[处處]|(?:في|من|إلى|بين)\b|(?:में|से|पर)\b|に|で|에서|에"
     ),
     "definition": (
-        r"\b(?:is|are|was|were|refers? to|means?|called|known as|defined|ist|sind|war|bezeichnet|nennt|"
-        r"es|son|era|llama\w*|significa|est|sont|désigne|è|это|является|называ\w+)\b|[—–]|是|指|[为為]|"
+        r"\b(?:is|are|was|were|refers? to|means?|called|known as|defined|ist|sind|war|bezeichnet|"
+        r"nennt|"
+        r"es|son|era|llama\w*|significa|est|sont|désigne|è|это|является|называ\w+)\b|[—–]|是|指|"
+        r"[为為]|"
         r"である|とは|(?:هو|هي|يعرف|تعرف|يسمى|تسمى)\b|(?:है|हैं|कहते|कहा)"
     ),
 }
@@ -98,7 +110,8 @@ _OFFERED = {
 _NAME = re.compile(r"(?<=[\w,;:(\"'«„–—-]\s)[A-ZÀ-ÖØ-ÞĀ-Ž\u0410-\u042f\u0391-\u03a9][\w’'.-]+")
 _CASED = re.compile(r"[A-Za-zÀ-ž\u0370-\u03ff\u0400-\u04ff]")
 _YES_NO = re.compile(
-    r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|must|ist|sind|war|"
+    r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|must|ist|sind|"
+    r"war|"
     r"waren|hat|haben|kann|können|wird|werden|darf|gibt es|¿?(?:es|son|era|puede|hay|tiene)|est-ce|"
     r"является ли|هل|क्या)\b|[吗嗎]\s*[?？]?\s*$|是否|ですか|ますか",
     re.I,

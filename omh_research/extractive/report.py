@@ -1,8 +1,8 @@
 """The synthesist's task: one report made of quotes.
 
 Job: merge the findings' quotes into the report template, the best answer first, every section from
-its own subtopic's evidence, no quote twice, sources numbered once, gaps said (D1, D1b, Q14). Refuses
-every sentence of its own; reads no document. Importers: delegates.
+its own subtopic's evidence, no quote twice, sources numbered once, gaps said (D1, D1b, Q14).
+Refuses every sentence of its own; reads no document. Importers: delegates.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which sentences answer a question best.
 
-Job: score sentences by the question's words they hold (rare ones count more, a word's neighbours and
-inflections count in part), by their document's place among the hits, and by the kind of answer the
+Job: score sentences by the question's words they hold (rare ones count more, neighbours and
+inflections in part), by their document's place among the hits, and by the kind of answer that the
 question wants. Refuses to search and to read. Deterministic. Importers: extractive.
 
 Weights were chosen on half of XQuAD (en, zh, ar, de) and CMRC for all languages alike (Q14).

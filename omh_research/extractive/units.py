@@ -36,14 +36,18 @@ _CITED = re.compile(r"[\[【［〔]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]
 _LINKED = re.compile(r"!?\[[^\]\n]{0,300}\]\([^)\n]{0,500}\)|<https?:|^\s*\[[^\]]+\]:\s")
 _ADDRESS = re.compile(r"https?://|www\.|\bdoi\b|10\.\d{4,9}/", re.I)
 _REFERENCE = re.compile(
-    r"^\W{0,3}(?:\[?\d{1,3}[\].)]\s*)?[^\W\d_][\w’'-]+,\s+(?:[A-Z]\.|[A-Z][a-z]+,).{0,200}\b(?:19|20)\d\d\b"
-    r"|^\W{0,3}\[\d{1,3}\]\s*\S|\bet al\.,? \(?(?:19|20)\d\d\)?[.:]|\bpp?\. \d+[–-]\d+|\b\d+\(\d+\):\s?\d+",
+    r"^\W{0,3}(?:\[?\d{1,3}[\].)]\s*)?[^\W\d_][\w’'-]+,\s+(?:[A-Z]\.|"
+    r"[A-Z][a-z]+,).{0,200}\b(?:19|20)\d\d\b"
+    r"|^\W{0,3}\[\d{1,3}\]\s*\S|\bet al\.,? \(?(?:19|20)\d\d\)?[.:]|\bpp?\. \d+[–-]\d+|"
+    r"\b\d+\(\d+\):\s?\d+",
 )
 _REFERENCE_HEAD = re.compile(
     r"^[#\s\d.*]*(?:references|bibliography|works cited|literature cited|further reading|external "
-    r"links|see also|notes|参考文献|参考资料|參考文獻|注释|外部链接|延伸阅读|参照|脚注|literatur(?:verzeichnis)?|"
+    r"links|see also|notes|参考文献|参考资料|參考文獻|注释|外部链接|延伸阅读|参照|脚注|"
+    r"literatur(?:verzeichnis)?|"
     r"quellen|einzelnachweise|weblinks|referencias|bibliografía|enlaces externos|références|"
-    r"bibliographie|المراجع|مراجع|литература|примечания|ссылки|источники|संदर्भ|참고 ?문헌|각주)[\s:*.]*$",
+    r"bibliographie|المراجع|مراجع|литература|примечания|ссылки|источники|संदर्भ|참고 ?문헌|"
+    r"각주)[\s:*.]*$",
     re.I,
 )
 # Controls, surrogates, private use, direction overrides.
@@ -172,13 +176,21 @@ def _trim(text: str) -> tuple[int, str] | None:
     lead = opening.end() if opening else 0
     ending = _ENDING_NOTES.search(text, lead)
     quote = text[lead : ending.start() if ending else len(text)]
-    lead += len(quote) - len(quote.lstrip())
-    quote = quote.strip()
-    return (lead, quote) if is_quotable(quote) else None
+    note = _CITED.search(quote)
+    if note:  # "[3]" in a quote would read as a citation of ours: keep the larger part beside it
+        is_first = note.start() * 5 >= len(quote) * 2
+        lead += 0 if is_first else note.end()
+        quote = quote[: note.start()] if is_first else quote[note.end() :]
+    lead += len(quote) - len(quote.lstrip(" \n\t,;:.，；：。"))
+    quote = quote.strip(" \n\t").lstrip(",;:.，；：。 \n\t")
+    return (lead, quote) if is_quotable(quote, is_part=note is not None) else None
 
 
-def is_quotable(text: str) -> bool:
-    """Return whether a piece of text reads as a sentence and holds no marker, link or citation."""
+def is_quotable(text: str, *, is_part: bool = False) -> bool:
+    """Return whether a piece of text reads as a sentence and holds no marker, link or citation.
+
+    `is_part` allows a sentence cut at a note mark, which may lack its full stop.
+    """
     dense = is_dense(text)
     if not (MIN_DENSE_CHARS if dense else MIN_CHARS) <= len(text) <= MAX_CHARS:
         return False
@@ -194,6 +206,8 @@ def is_quotable(text: str) -> bool:
     letters = sum(map(str.isalnum, text))
     if letters * 2 < len(text) * 0.8 or (_ADDRESS.search(text) and letters < 120):
         return False
+    if is_part and len(text) >= 2 * (MIN_DENSE_CHARS if dense else MIN_CHARS):
+        return True
     return bool(_TERMINATED.search(text)) or _is_long_line(text, dense)
 
 
