@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+import msgspec
+
 from omh_research.documents.names import check_slug
 from omh_research.documents.options import RunOptions
 from omh_research.engine import StepReport
@@ -77,7 +79,11 @@ class Engine:
             if_confirmed=if_confirmed,
             ask_user=ask_user,
         )
-        return start.start(self.project, request, self.wiring.services)
+        started = start.start(self.project, request, self.wiring.services)
+        if started.resumed or started.report:
+            return started
+        notes = (*started.notes, *self.wiring.corpus_notes(delegate, chosen))
+        return msgspec.structs.replace(started, notes=notes)
 
     def step(self, slug: str) -> StepReport:
         """Advance a run by exactly one phase; an ended one only says how it ended (E41)."""

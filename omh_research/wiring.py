@@ -7,8 +7,9 @@ decide anything about a run. Importers: api, cli, batch.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from omh_research.budget import crossed_cap
 from omh_research.delegates.desk import Desk, DeskRules
@@ -18,12 +19,15 @@ from omh_research.delegates.registry import make
 from omh_research.documents.options import RunOptions
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.task import Reply, Task
-from omh_research.errors import PrerequisiteError
+from omh_research.errors import OmhError, PrerequisiteError
 from omh_research.phases.contract import SEARCH_TOOLS, Services
 from omh_research.project import Project
 from omh_research.providers.interface import Reader, SearchProvider
 from omh_research.store.mailbox import Mailbox
 from omh_research.store.sources import Sources
+
+if TYPE_CHECKING:
+    from omh_research.corpus.folder import Skipped
 
 CORPUS_TOOLS = ("corpus_search", "corpus_read")
 NO_WEB = "omh-deep-research requires the `web` toolset (web_search + web_extract); aborting."
@@ -36,6 +40,7 @@ class Wiring:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._sources: dict[tuple[str, ...], tuple[Sequence[SearchProvider], Reader]] = {}
+        self._unread: dict[tuple[str, ...], Callable[[], tuple[Skipped, ...]]] = {}
 
     def role_text(self, name: str) -> str:
         """Return a role's text: the project's own, else the packaged one (spec D5)."""
@@ -97,12 +102,38 @@ class Wiring:
             self._sources[key] = self._make_sources(options)
         return self._sources[key]
 
+    def corpus_notes(self, name: str, options: RunOptions) -> tuple[str, ...]:
+        """Return a line for each reason why documents of the corpus cannot be read (E43)."""
+        if not options.corpus or not self.delegate(name, options).needs_library:
+            return ()
+        self.sources_of(options)
+        by_reason: dict[str, list[str]] = {}
+        for problem in self._unread[options.corpus]():
+            by_reason.setdefault(problem.reason, []).append(problem.url)
+        return tuple(
+            f"not read ({reason}): {', '.join(urls[:3])}"
+            + (f" and {len(urls) - 3} more" if len(urls) > 3 else "")
+            for reason, urls in by_reason.items()
+        )
+
+    def _cache_dir(self) -> str | None:
+        """Return the folder of caches if it is, or can be made, a real one below `.omh/` (E7)."""
+        from omh_research.store import disk
+
+        layout = self._project.layout
+        try:
+            disk.make_directories(layout.base, layout.cache_dir)
+        except OmhError:
+            return None
+        return layout.cache_dir
+
     def _make_sources(self, options: RunOptions) -> tuple[Sequence[SearchProvider], Reader]:
         if options.corpus:
             from omh_research.providers.folder import open_folders
 
             folders = [self.absolute(path) for path in options.corpus]
-            folder = open_folders(folders, self._project.layout.cache_dir)
+            folder = open_folders(folders, self._cache_dir())
+            self._unread[options.corpus] = lambda: folder.report().problems
             return (folder,), folder
         if options.bundle:
             from omh_research.providers.bundle import open_bundle

@@ -73,16 +73,21 @@ class FolderSource:
             return self._index
 
 
-def open_folders(folders: Sequence[str | os.PathLike[str]], cache_dir: str | Path) -> FolderSource:
+def open_folders(
+    folders: Sequence[str | os.PathLike[str]], cache_dir: str | Path | None
+) -> FolderSource:
     """Return the source over `folders`, its index cached in `cache_dir` if that can be written.
 
     The cache file's name is a digest of the folders' paths, so no path stands in it.
     """
     paths = [Path(folder).resolve() for folder in folders]
     digest = hashlib.sha256("\0".join(map(str, paths)).encode("utf-8", "surrogatepass"))
+    if cache_dir is None:
+        return FolderSource(paths)
     directory = Path(cache_dir)
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError:
         return FolderSource(paths)
-    return FolderSource(paths, directory / f"corpus-{digest.hexdigest()[:16]}.sqlite")
+    index = directory / f"corpus-{digest.hexdigest()[:16]}.sqlite"
+    return FolderSource(paths, None if index.is_symlink() else index)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs import Run, finding
+from tests.runs import SUBTOPICS, Run, finding
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX file kinds"),
@@ -154,3 +154,19 @@ def test_a_damaged_run_does_not_lock_its_process_out(template: Run, tmp_path: Pa
     for _ in range(3):
         with pytest.raises(DamagedFileError):
             engine.step(run.slug)
+
+
+def test_the_index_of_a_corpus_is_not_written_through_a_link(tmp_path: Path) -> None:
+    """E7: a linked cache folder costs the cache, nothing else."""
+    run = Run(tmp_path)
+    docs, outside = run.root / "docs", tmp_path / "outside"
+    docs.mkdir()
+    outside.mkdir()
+    (docs / "a.md").write_text("# Tides\n\nSpring tides come twice a month.\n")
+    run.base.mkdir()
+    (run.base / "cache").symlink_to(outside)
+    script = [{"role": "researcher", "searches": ["spring tides"], "text": finding("Moon and Sun")}]
+    run.set_script(script)
+    assert run.start("--corpus", str(docs), *SUBTOPICS).code == 0
+    assert run.step().code == 0
+    assert not list(outside.iterdir())
