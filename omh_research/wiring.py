@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from omh_research.budget import crossed_cap
 from omh_research.delegates.desk import Desk, DeskRules
 from omh_research.delegates.interface import Delegate, Library
@@ -20,6 +22,7 @@ from omh_research.documents.options import RunOptions
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.task import Reply, Task
 from omh_research.errors import OmhError, PrerequisiteError
+from omh_research.phases.accounts import spent_on
 from omh_research.phases.contract import SEARCH_TOOLS, Services
 from omh_research.project import Project
 from omh_research.providers.interface import Reader, SearchProvider
@@ -195,13 +198,18 @@ class Wiring:
             state = self._project.reader.state(slug)
             return state is not None and state.cancel_requested
 
+        def crossed(calls: int) -> str:
+            spent = spent_on(Mailbox(self._project.layout, slug).all())
+            now = replace(snapshot, state=replace(snapshot.state, spent=spent))
+            return crossed_cap(now, calls, self._project.clock())
+
         return DeskRules(
             now=self._project.now,
             is_cancelled=is_cancelled,
             timeout_s=own or settings.task_timeout_s,
             side_by_side=settings.side_by_side,
             host_deadline_passed=self._host_is_late(snapshot, own or settings.host_timeout_s),
-            crossed_cap=lambda calls: crossed_cap(snapshot, calls, self._project.clock()),
+            crossed_cap=crossed,
         )
 
     def _host_is_late(self, snapshot: Snapshot, limit_s: float) -> bool:

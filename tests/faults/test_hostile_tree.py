@@ -157,16 +157,18 @@ def test_a_damaged_run_does_not_lock_its_process_out(template: Run, tmp_path: Pa
 
 
 def test_the_index_of_a_corpus_is_not_written_through_a_link(tmp_path: Path) -> None:
-    """E7: a linked cache folder costs the cache, nothing else."""
+    """E7: a start names the linked folder; a run under way goes on without a cache."""
     run = Run(tmp_path)
     docs, outside = run.root / "docs", tmp_path / "outside"
     docs.mkdir()
     outside.mkdir()
     (docs / "a.md").write_text("# Tides\n\nSpring tides come twice a month.\n")
-    run.base.mkdir()
-    (run.base / "cache").symlink_to(outside)
     script = [{"role": "researcher", "searches": ["spring tides"], "text": finding("Moon and Sun")}]
     run.set_script(script)
     assert run.start("--corpus", str(docs), *SUBTOPICS).code == 0
+    shutil.rmtree(run.base / "cache")
+    (run.base / "cache").symlink_to(outside)
     assert run.step().code == 0
+    refused = run.cli("start", "Another question", "--delegate", "host", *SUBTOPICS, "--json")
+    assert refused.code == 7 and "symbolic link" in refused.error["message"]
     assert not list(outside.iterdir())
