@@ -41,6 +41,7 @@ _CONNECTOR = re.compile(
     r"\s*(?:-|–|—|−|to|and|or|und|bis|oder|et|ou|à|a|y|o|至|到|~|～|和|或|,|、|/)\s*$",
     re.IGNORECASE,
 )
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?!\d)")
 _NAME_BEFORE = re.compile(r"[A-Za-z0-9_/‐‑-]+\Z")
 _ASCII_LETTER = re.compile(r"[A-Za-z_]")
 _VERSION = re.compile(r"\d{1,6}(?:\.\d{1,6}){2,6}(?![\d])|\d{1,2}:\d\d(?::\d\d)?(?!\d)")
@@ -149,7 +150,7 @@ def _read(text: str, match: re.Match[str]) -> Figure | None:
     if before and (currency := UNITS_BEFORE.get(before["word"], "")):
         unit = currency if not unit or unit == currency else unit
     values = _values(match[0], scale)
-    if unit == "year" and text[end - 1] in "年" and re.fullmatch(r"(?:1[5-9]|20)\d\d", match[0]):
+    if unit == "year" and text[end - 1] in "年년" and _YEAR.fullmatch(match[0]):
         unit = ""  # a calendar year
     return Figure(start, end, text[start:end], values, unit) if values else None
 
@@ -185,11 +186,12 @@ def _unit_name(word: str) -> str:
 
 def _is_spaced(char: str) -> bool:
     """Return whether `char` belongs to a script that sets spaces between words."""
-    return not ("\u2e80" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff")
+    is_han_or_kana = "\u2e80" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff"
+    return not (is_han_or_kana or "\uac00" <= char <= "\ud7a3")
 
 
 def _step_unspaced(word: str) -> tuple[int, Decimal, str] | None:
-    """Read magnitude or unit at the head of a run of Chinese or Japanese."""
+    """Read magnitude or unit at the head of a run of Chinese, Japanese or Korean."""
     for length in range(min(3, len(word)), 0, -1):
         head = word[:length]
         if factor := MAGNITUDES.get(head):
@@ -246,7 +248,7 @@ def _spread_units(text: str, figures: list[Figure]) -> list[Figure]:
     spread = list(figures)
     for at in range(len(spread) - 2, -1, -1):
         left, right = spread[at], spread[at + 1]
-        if left.unit or not right.unit or right.start - left.end > 8:
+        if left.unit or not right.unit or right.start - left.end > 8 or _YEAR.match(left.text):
             continue
         if _CONNECTOR.fullmatch(text, left.end, right.start):
             spread[at] = Figure(left.start, left.end, left.text, left.values, right.unit)

@@ -99,6 +99,9 @@ class NameIndex(Struct, frozen=True):
             return True
         if any(self._has_phrase(other) for other in _aliases().get(word, ())):
             return True
+        if len(word) >= 5 and word[0] > "\u0370":  # Cyrillic and Greek names are inflected
+            stem = word[: max(4, len(word) - 3)]
+            return any(other.startswith(stem) for other in self.words)
         return any(form in self.words for form in _other_forms(word))
 
     def _has_phrase(self, phrase: str) -> bool:

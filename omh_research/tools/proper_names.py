@@ -19,6 +19,8 @@ _WORD = re.compile(
     rf"|(?<!\d)\d{{1,9}}[A-Za-z][{_LETTERS}0-9]*"
 )
 _UNSPACED = ("zh", "ja", "ko")
+# Every noun capitalised, or names with many case endings: only acronyms and the like are certain.
+_UNCERTAIN = ("de", "pl", "cs", "sk", "fi", "hu", "tr", "et", "lt", "lv", "hr", "sl")
 _BREAK = re.compile(r"[:;!?(\[{\"“„«「|•*_—–/]|\.\s|\s-\s")
 # Ordinary words that begin sentences and labels and are never names by themselves.
 _OPENERS = """
@@ -57,8 +59,8 @@ def find_names(
 ) -> list[Name]:
     """Return the names of one sentence.
 
-    In German only acronyms and words with inner capitals or digits count, since every noun is
-    capitalised; in Chinese, Japanese and Korean every capitalised Latin word counts. The first word
+    In German and in languages with many case endings only acronyms and words with inner capitals
+    or digits count; in Chinese, Japanese and Korean every capitalised Latin word counts. The first word
     of a sentence, or after a mark, counts only when it cannot be an ordinary word: an acronym, or
     in `known` (folded words that stand capitalised inside sentences elsewhere) by itself or
     through the next word.
@@ -113,7 +115,9 @@ class _Reader:
         return not first and self._may_be_name(word)
 
     def _may_be_name(self, word: str) -> bool:
-        if self._titled or self._language == "de" or not word[0].isupper() or len(word) < 2:
+        if self._titled or self._language in _UNCERTAIN:
+            return False
+        if not word[0].isupper() or len(word) < 2:
             return False
         return word.casefold() not in _plain_words(self._language)
 

@@ -65,14 +65,14 @@ ms: ms millisecond milliseconds millisekunden 毫秒
 ns: ns nanosecond nanoseconds
 s: s sec secs second seconds sekunde sekunden seconde secondes segundos secondi 秒 секунд
 min: min mins minute minutes minuten minutos minuti 分钟 分鐘 минут
-h: h hr hrs hour hours stunde stunden heure heures hora horas ore 小时 小時 時間 часов часа
+h: h hr hrs hour hours 시간 stunde stunden heure heures hora horas ore 小时 小時 時間 часов часа
 day: day days d tag tage tagen jour jours día días dia dias giorni giorno 天 日 дней дня
 week: week weeks wk wks woche wochen semaine semaines semana semanas settimane 周 週 星期 недель
 month: month months monat monate monaten mois mes meses mese mesi 个月 個月 月 месяцев
-month: месяца
+month: месяца 개월
 quarter: quarter quarters quartal quartale trimestre 季度
 year: year years yr yrs yo jahr jahre jahren ans année années año años anno anni anos 年 岁 歳 лет
-year: года
+year: года 년
 decade: decade decades jahrzehnt jahrzehnte décennies décadas 十年
 century: century centuries jahrhundert jahrhunderte siècle siècles siglo siglos 世纪
 byte: byte bytes 字节
@@ -137,15 +137,15 @@ _CASED = """
 _MAGNITUDES = """
 2: hundred hundert cent cien 百
 3: thousand thousands tausend mille mil mila 千 тысяч тысячи тыс
-4: 万 萬
+4: 万 萬 만
 5: lakh lakhs
 6: million millions mio mn mln mill millionen millón millones milione milioni milhão milhões
 6: miljoen 百万 百萬 миллион миллиона миллионов млн مليون
 7: crore crores 千万 千萬
-8: 亿 億
+8: 亿 億 억
 9: billion billions bn mrd milliarde milliarden milliard milliards miliardi bilhão bilhões
 9: miljard 十亿 миллиард миллиарда миллиардов млрд مليار
-12: trillion trillions tn 万亿 兆 триллион трлн
+12: trillion trillions tn 万亿 兆 조 триллион трлн
 """
 _SMALL = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen

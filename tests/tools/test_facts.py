@@ -42,6 +42,8 @@ def figures(text: str) -> list[tuple[str, str]]:
         ("1 234 567 km²", [("1234567", "km²")]),
         ("2.5 g/L", [("2.5", "g/l")]),
         ("1,5 Mio. Euro", [("1500000", "eur")]),
+        ("180만 명, 2020년, 5억 원", [("1800000", ""), ("2020", ""), ("500000000", "krw")]),
+        ("mil millones, 2 mil millones de euros", [("2000000000", "")]),
         ("12,34,567 rupees", [("1234567", "inr")]),
     ],
 )
@@ -173,6 +175,15 @@ def test_another_name_is_not_held(name: str) -> None:
     found = find_names(f"They saw {name} there.", known=KNOWN)
     assert found
     assert not all(index_names([TEXT]).supports(one) for one in found)
+
+
+def test_inflected_names_of_other_scripts_are_held() -> None:
+    index = index_names(["Германия и Франция подписали договор"])
+    names = find_names("Договор подписан в Германии и в Польше", language="ru")
+    assert [(name.text, index.supports(name)) for name in names] == [
+        ("Германии", True),
+        ("Польше", False),
+    ]
 
 
 def test_an_acronym_behind_its_words_needs_no_source() -> None:

@@ -29,7 +29,7 @@ _DOI_OR_ID = re.compile(
     r"\b10\.\d{4,9}/\S+|\barxiv\s*:\s*\S+|\bISBN[\s:]*[\d-]{10,17}", re.IGNORECASE
 )
 _STRUCTURE_WORD = re.compile(
-    r"\b(?:step|phase|option|item|point|finding|takeaway|question|subtopic|section|table|figure|fig\.|part)\s+\d{1,2}\b",
+    r"\b(?:step|phase|option|item|point|finding|takeaway|question|subtopic|section|table|figure|fig\.|part)\s+\d{1,2}(?:\.\d{1,2}){0,3}\b",
     re.IGNORECASE,
 )
 _ACRONYM = re.compile(r"\(([A-Z][A-Za-z0-9]{1,7})\)")
