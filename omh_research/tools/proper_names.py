@@ -60,10 +60,10 @@ def find_names(
     """Return the names of one sentence.
 
     In German and in languages with many case endings only acronyms and words with inner capitals
-    or digits count; in Chinese, Japanese and Korean every capitalised Latin word counts. The first word
-    of a sentence, or after a mark, counts only when it cannot be an ordinary word: an acronym, or
-    in `known` (folded words that stand capitalised inside sentences elsewhere) by itself or
-    through the next word.
+    or digits count; in Chinese, Japanese and Korean every capitalised Latin word counts. The first
+    word of a sentence, or after a mark, counts only when it cannot be an ordinary word: an
+    acronym, or in `known` (folded words that stand capitalised inside sentences elsewhere) by
+    itself or through the next word.
     """
     return _Reader(sentence, language, known).names()
 
