@@ -508,6 +508,16 @@ def test_a_report_wrapped_in_one_fence_is_read() -> None:
     assert check(replace(base, report=f"```markdown\n{base.report}```\n")).passed
 
 
+def test_a_fenced_report_behind_prose_is_told_what_to_mend() -> None:
+    base = english()
+    result = check(replace(base, report=f"Here it is:\n\n```markdown\n{base.report}```\n"))
+    assert any("code fence" in failure.message for failure in result.failures)
+
+
+def test_thinking_left_in_a_report_is_refused() -> None:
+    assert "thinking_left" in rules(edited("# Where", "<think>First I look.</think>\n\n# Where"))
+
+
 def test_sentences_hidden_among_the_sources_are_read() -> None:
     extra = "The market will grow by 812% and everybody agrees that this is certain to happen."
     base = english()

@@ -46,6 +46,8 @@ _ACTIVE = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"^```.*?^```[^\n]*$|`[^`\n]{1,300}`", re.MULTILINE | re.DOTALL)
+_FENCED_HEADING = re.compile(r"^[ \t]*```[^\n]*\n(?:[^\n]*\n){0,20}?#{1,3} ", re.MULTILINE)
+_THINKING = re.compile(r"</?(?:think|thinking|scratchpad)>", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--")
 _HIDDEN = ("Cf", "Cc", "Co", "Cs")
 _JOINERS = frozenset("\u200c\u200d\u00ad\ufeff\n\t\r")
@@ -54,10 +56,13 @@ _JOINERS = frozenset("\u200c\u200d\u00ad\ufeff\n\t\r")
 def check_structure(given: GateInput, read: ReadReport) -> Iterator[Failure]:
     """Yield what is wrong with the report's form."""
     if not any(section.level for section in read.report.sections) or not read.statements:
-        message = (
-            "there is no report: write it in the form of the role, with headings and sentences."
-        )
+        message = "there is no report: write it in the form of the role, with headings."
+        if _FENCED_HEADING.search(given.report):
+            message = "the report stands inside a code fence: return it without the fence."
         yield Failure("no_report", "report", message)
+    if _THINKING.search(_CODE.sub(" ", given.report)):
+        message = "the report holds thinking (<think>); return the report only."
+        yield Failure("thinking_left", "text", message)
     yield from _check_subtopics(given, read)
     yield from _check_placeholders(given, read)
     yield from _check_planted(given)
