@@ -28,7 +28,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
     `findings` holds the bodies of the findings files that exist, in plan order, `_followup` last.
     `report` is the whole report file, or None. `caps_plan` is the `data` of `caps.plan`, or None.
-    `logged` holds the words of the run's log so far.
+    `logged` holds the first and last words of the run's log.
     """
 
     state: State

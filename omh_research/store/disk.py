@@ -127,6 +127,15 @@ def read_bytes(path: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes | None:
 
 def read_tail(path: str, size: int) -> bytes:
     """Return at most the last `size` bytes of a file; b"" if there is none."""
+    return _read_part(path, size, from_end=True)
+
+
+def read_head(path: str, size: int) -> bytes:
+    """Return at most the first `size` bytes of a file; b"" if there is none."""
+    return _read_part(path, size, from_end=False)
+
+
+def _read_part(path: str, size: int, *, from_end: bool) -> bytes:
     try:
         fd = os.open(path, os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY)
     except FileNotFoundError:
@@ -137,7 +146,8 @@ def read_tail(path: str, size: int) -> bytes:
         info = os.fstat(fd)
         if not stat.S_ISREG(info.st_mode):
             raise DamagedFileError(f"{path} is not a regular file.")
-        os.lseek(fd, max(0, info.st_size - size), os.SEEK_SET)
+        if from_end:
+            os.lseek(fd, max(0, info.st_size - size), os.SEEK_SET)
         return os.read(fd, size)
     finally:
         os.close(fd)

@@ -25,6 +25,7 @@ MAX_PLAN_BYTES = 1_000_000
 MAX_FINDING_BYTES = 16_000_000
 MAX_REPORT_BYTES = 16_000_000
 MAX_LOG_BYTES = 400_000_000
+EDGE_BYTES = 65_536
 _PREFIX, _SUFFIX = "research--", ".json"
 
 
@@ -187,6 +188,18 @@ class Reader:
         data = self._bytes(self.layout.log(session_id), MAX_LOG_BYTES)
         return [] if data is None else parse_log(data.decode("utf-8", "replace"))
 
+    def edge_events(self, session_id: str) -> list[Event]:
+        """Return the first and the last events of a session: bounded, however long its log is."""
+        from omh_research.documents.event import parse_log
+
+        if not _is_session(session_id) or not self._is_reachable(self.layout.logs_dir):
+            return []
+        path = self.layout.log(session_id)
+        tail = disk.read_tail(path, EDGE_BYTES)
+        if len(tail) == EDGE_BYTES:  # there may be more: its first line is cut
+            tail = disk.read_head(path, EDGE_BYTES) + b"\n" + tail[tail.find(b"\n") + 1 :]
+        return parse_log(tail.decode("utf-8", "replace"))
+
     def session_of(self, slug: str) -> str:
         """Return the session id of a run that may have ended: from state, plan or log."""
         try:
@@ -206,8 +219,7 @@ class Reader:
     def _session_by_log(self, slug: str) -> str:
         mark = f" slug={slug} ".encode()
         for session_id in self._sessions():
-            data = self._bytes(self.layout.log(session_id), MAX_LOG_BYTES) or b""
-            if mark in data[:4096]:
+            if mark in disk.read_head(self.layout.log(session_id), 4096):
                 return session_id
         return ""
 
@@ -227,7 +239,7 @@ class Reader:
             return "confirmed"
         session_id = self.session_of(slug)
         word = ""
-        for event in self.events(session_id):
+        for event in self.edge_events(session_id):
             if event.slug == slug and event.word in ("CANCELLED", "CLEARED", "STARTED"):
                 word = event.word
         return {"CANCELLED": "cancelled", "CLEARED": "cleared"}.get(word, "")
@@ -264,7 +276,7 @@ class Reader:
             report=self.report(slug),
             cancel=self.cancel_request(slug, state),
             caps_plan=self.caps_plan(slug),
-            logged=tuple(event.word for event in self.events(state.session_id)),
+            logged=tuple(event.word for event in self.edge_events(state.session_id)),
             evidence=self.evidence_lines(slug, "evidence_ledger.jsonl"),
         )
 
