@@ -42,7 +42,7 @@ class StartArguments(Struct, frozen=True, forbid_unknown_fields=True):
         Literal["refresh", "view", "cancel"],
         Meta(description="What to do when a confirmed report on this topic exists"),
     ] = "view"
-    rounds: Annotated[int, Meta(description="Iterative loop: up to N rounds", ge=1, le=10)] = 1
+    rounds: Annotated[int, Meta(description="Iterative loop: up to N rounds", ge=1, le=5)] = 1
     panel: Annotated[
         Literal[0, 3, 5, 7], Meta(description="Votes of skeptics on each important claim")
     ] = 0

@@ -83,7 +83,7 @@ class LlmDelegate:
             usage = replace(talk.usage, fetches=work.fetches)
         if reply.status == "answered" and not reply.text.strip():
             reply = replace(reply, status="failed", reason="the model gave an empty answer")
-        notes = tuple(dict.fromkeys([*work.notes, *reply.notes]))
+        notes = tuple(dict.fromkeys([*work.notes, *talk.notes, *reply.notes]))
         return replace(reply, usage=usage, notes=notes)
 
 

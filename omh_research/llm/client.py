@@ -24,6 +24,11 @@ from omh_research.llm.tools import ToolDescription
 
 POLL_S = 0.1
 
+# A token is rarely more than 6 characters: fewer tokens than this mean that not all was read.
+# Some local servers drop the beginning of a prompt that is too long, and say nothing.
+MOST_CHARS_PER_TOKEN = 12
+MIN_CHECKED_CHARS = 8_000
+
 _T = TypeVar("_T")
 
 
@@ -44,7 +49,7 @@ class Turn(Struct, frozen=True):
 
 
 class Conversation:
-    """Messages to and from one model, and what they cost so far."""
+    """Messages to and from one model, what they cost so far, and what must be said of them."""
 
     def __init__(
         self,
@@ -60,6 +65,7 @@ class Conversation:
         self._http: Any = None
         self._model: Any = None
         self.usage = Usage(cost_usd=0.0)
+        self.notes: list[str] = []
 
     def __enter__(self) -> Conversation:
         """Open the conversation; no connection is made yet."""
@@ -206,6 +212,16 @@ class Conversation:
         cost = self._prices.cost(self._endpoint.model, read, written, cached_tokens=cached)
         if read == 0 and written == 0:
             cost = None  # a server that counts nothing does not make the call free
+        sent = sum(
+            len(str(getattr(part, "content", "")))
+            for message in self._messages
+            for part in message.parts
+        )
+        if sent > MIN_CHECKED_CHARS and 0 < read < sent / MOST_CHARS_PER_TOKEN:
+            self.notes.append(
+                f"the model server counted {read} tokens for {sent} characters: it may have cut "
+                "the prompt without saying so (give it a larger context size)"
+            )
         self.usage = _more(self.usage, Usage(1, 0, read, written, cost))
 
 

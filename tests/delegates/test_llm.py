@@ -231,14 +231,15 @@ def test_an_endless_searcher_is_stopped_and_made_to_answer(native: str) -> None:
     assert any("stopped from calling" in note for note in reply.notes)
 
 
-def test_the_number_of_turns_is_bounded_even_with_ever_new_calls() -> None:
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_the_number_of_turns_is_bounded_even_with_ever_new_calls(provider: str) -> None:
     def brain(body: dict[str, Any]) -> Step:
-        if body.get("tool_choice") == "none":
+        if body.get("tool_choice") in ("none", {"type": "none"}):
             return Step(FINDING)
         return Step(calls=[("web_search", {"query": f"Rhine {len(body['messages'])}"})])
 
     with server(brain=brain) as made:
-        reply = ask(made, researcher_task(), MemoryLibrary(), max_turns=4)
+        reply = ask(made, researcher_task(), MemoryLibrary(), max_turns=4, provider=provider)
     assert len(made.requests) == 4 and reply.text == FINDING
 
 
@@ -501,6 +502,16 @@ def test_pages_read_in_the_loop_are_shortened_before_the_context() -> None:
     assert reply.text == FINDING
     assert any("had to be shortened" in note for note in reply.notes)
     assert "1,233 km" in made.prompt(-1) and "plan: rivers" in made.prompt(-1)
+
+
+def test_a_prompt_that_was_cut_silently_is_noticed() -> None:
+    """Some local servers drop what does not fit and say nothing."""
+    task = verdict_task(context="long " * 4_000)
+    with server(
+        Step("VERDICT: PASS", tokens=(900, 5)), Step("VERDICT: PASS", tokens=(4_100, 5))
+    ) as m:
+        assert any("may have cut the prompt" in note for note in ask(m, task).notes)
+        assert not ask(m, task).notes
 
 
 def test_a_context_that_never_fits_is_a_failed_reply() -> None:
