@@ -9,15 +9,34 @@ tools, delegates, roles, cli.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from omh_research.documents.answer_text import drop_fence_lines, is_fence_line, unwrap_answer
+from omh_research.documents.evidence_lines import (
+    REF,
+    EvidenceLine,
+    KeyPoint,
+    read_evidence,
+    read_key_points,
+)
 from omh_research.documents.frontmatter import strip_leading_block
 from omh_research.documents.gaps import read_gaps
 from omh_research.documents.labels import FINDING_SECTIONS, match_section, read_label_line
 from omh_research.documents.source_lines import Source, find_links, parse_source_line
+
+__all__ = [
+    "INSUFFICIENT",
+    "NONE_FOUND",
+    "EvidenceLine",
+    "KeyPoint",
+    "ParsedFinding",
+    "QueryRun",
+    "Source",
+    "empty_finding",
+    "parse_finding",
+]
 
 INSUFFICIENT = "(insufficient sources for this subtopic)"
 NONE_FOUND = "(none-found, reasons listed)"
@@ -25,15 +44,7 @@ MAX_ANSWER_CHARS = 2_000_000
 MAX_QUERIES = 200
 
 _BULLET = re.compile(r"\s*(?:[-*+•·▪◦]|\d{1,3}[.)、])\s+")
-_REF = r"[\[【［〔]\s*\^?[A-Za-z]{0,2}-?(\d{1,4})\s*[\]】］〕]"
-_REF_LEAD = re.compile(
-    rf"\s*(?:[-*+•]\s+|\|\s*|\d{{1,3}}\.\s+)?(?:\*\*)?{_REF}(?:\*\*)?\s*[:：|｜]?\s*"
-)
 _ARROW = re.compile(r"\s*(?:→|->|=>|⇒|—>)\s*")
-_PRIORITY = re.compile(r"\[?\s*P([1-6])\b[^\]|｜]{0,40}\]?", re.IGNORECASE)
-_CELL = re.compile(r"\s*[|｜]\s*")
-_QUOTE_OPEN = '"“„«‹「『《〝＂‟'
-_QUOTE_CLOSE = '"”“»›」』》〞〟＂'
 
 
 class QueryRun(Struct, frozen=True):
@@ -41,26 +52,6 @@ class QueryRun(Struct, frozen=True):
 
     query: str
     note: str = ""
-
-
-class EvidenceLine(Struct, frozen=True):
-    """One line of the EVIDENCE block: `claim` stands on the exact `quote` from source `n`.
-
-    `quote` is "" when the line has none, `n` is 0 when it names no source.
-    """
-
-    n: int
-    claim: str
-    quote: str
-
-
-class KeyPoint(Struct, frozen=True):
-    """One line of the KEY_POINTS block (L8): `priority` 1..6, `conflict` the other source or 0."""
-
-    n: int
-    priority: int
-    point: str
-    conflict: int = 0
 
 
 class ParsedFinding(Struct, frozen=True):
@@ -101,8 +92,8 @@ def parse_finding(text: str) -> ParsedFinding:
             notes.append(f"no {name.upper()} section")
     body = {name: "\n".join(lines) for name, lines in sections.items()}
     sources = _read_sources(body.get("sources"), answer, notes)
-    evidence = _read_evidence(body.get("evidence", ""), notes)
-    key_points = _read_key_points(body.get("key_points", ""), notes)
+    evidence = read_evidence(body.get("evidence", ""), notes)
+    key_points = read_key_points(body.get("key_points", ""), notes)
     synthesis = _read_synthesis(body, notes)
     return ParsedFinding(
         subtopic=_first_line(body.get("subtopic", "")),
@@ -179,7 +170,7 @@ def _read_sources(section: str | None, answer: str, notes: list[str]) -> tuple[S
         source = parse_source_line(line)
         if source and (source.url, source.n) not in {(s.url, s.n) for s in found[-200:]}:
             found.append(source)
-        elif not source and re.match(rf"\s*(?:[-*]\s*)?{_REF}", line):
+        elif not source and re.match(rf"\s*(?:[-*]\s*)?{REF}", line):
             odd += 1
             if odd <= 5:
                 notes.append(f"a SOURCES line has no address: {_short(line)}")
@@ -226,59 +217,6 @@ def _read_queries(section: str) -> tuple[QueryRun, ...]:
     return tuple(queries)
 
 
-def _read_evidence(section: str, notes: list[str]) -> tuple[EvidenceLine, ...]:
-    lines = [line for line in _joined(section) if line.strip("|-: \t")]
-    found: list[EvidenceLine] = []
-    odd = 0
-    for line in lines:
-        item = _evidence_line(line)
-        if item:
-            found.append(item)
-        elif not line.lstrip().startswith("|") and line.strip("() ").casefold() not in (
-            "none",
-            "无",
-        ):
-            odd += 1
-    if odd:
-        notes.append(f"{odd} EVIDENCE lines not understood")
-    return tuple(found)
-
-
-def _evidence_line(line: str) -> EvidenceLine | None:
-    lead = _REF_LEAD.match(line)
-    if not lead:
-        return None
-    rest = line[lead.end() :].strip().strip("|｜").strip()
-    opening = -1
-    for match in _CELL.finditer(rest):
-        after = rest[match.end() : match.end() + 1]
-        if after and (after in _QUOTE_OPEN or after in "'‘"):
-            opening = match.start()
-            break
-    if opening >= 0:
-        return EvidenceLine(
-            int(lead[1]),
-            rest[:opening].strip(),
-            strip_quotes(_CELL.sub("", rest[opening:], count=1)),
-        )
-    for mark in _QUOTE_OPEN:
-        at = rest.find(mark)
-        if at > 0 and rest[-1] in _QUOTE_CLOSE + ".。)" and len(rest) - at > 3:
-            claim = rest[:at].rstrip(" \t-—–:：|｜")
-            return EvidenceLine(int(lead[1]), claim, strip_quotes(rest[at:].rstrip(".。)")))
-    if rest[:1] and rest[0] in _QUOTE_OPEN and rest[-1] in _QUOTE_CLOSE:
-        return EvidenceLine(int(lead[1]), "", strip_quotes(rest))
-    return EvidenceLine(int(lead[1]), rest, "")
-
-
-def strip_quotes(text: str) -> str:
-    """Return `text` without one pair of quotation marks around it."""
-    text = text.strip()
-    if len(text) >= 2 and text[0] in _QUOTE_OPEN + "'‘" and text[-1] in _QUOTE_CLOSE + "'’":
-        return text[1:-1].strip()
-    return text
-
-
 def _read_synthesis(body: dict[str, str], notes: list[str]) -> str:
     if "synthesis" in body:
         text = body["synthesis"].strip("\n")
@@ -288,42 +226,6 @@ def _read_synthesis(body: dict[str, str], notes: list[str]) -> str:
     if rest:
         notes.append("the text outside the sections was taken as the synthesis")
     return rest
-
-
-def _read_key_points(section: str, notes: list[str]) -> tuple[KeyPoint, ...]:
-    found: list[KeyPoint] = []
-    odd = 0
-    for line in _joined(section):
-        lead = _REF_LEAD.match(line)
-        cells = _CELL.split(line[lead.end() :].strip().strip("|｜")) if lead else []
-        priority = _PRIORITY.fullmatch(cells[0].strip()) if len(cells) > 1 else None
-        if not lead or not priority:
-            odd += bool(line.strip("|-: \t"))
-            continue
-        conflict = re.search(_REF, cells[-1]) if len(cells) > 2 else None
-        point = " | ".join(cells[1:-1] if len(cells) > 2 else cells[1:]).strip()
-        found.append(
-            KeyPoint(int(lead[1]), int(priority[1]), point, int(conflict[1]) if conflict else 0)
-        )
-    if odd:
-        notes.append(f"{odd} KEY_POINTS lines not understood")
-    return tuple(found)
-
-
-def _joined(section: str) -> Iterable[str]:
-    """Yield the entries of a list: a line that opens no entry belongs to the one before."""
-    entry = ""
-    for line in section.split("\n"):
-        if is_fence_line(line) or not line.strip():
-            continue
-        if _REF_LEAD.match(line) or line.lstrip().startswith(("|", "- ", "* ")):
-            if entry:
-                yield entry
-            entry = line
-        else:
-            entry = f"{entry} {line.strip()}" if entry else line
-    if entry:
-        yield entry
 
 
 def _first_line(text: str) -> str:
