@@ -15,7 +15,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import ssl
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,6 +38,8 @@ from omh_research.network.guard import Target
 from omh_research.network.redaction import redact_url
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpcore
     import httpx
 

@@ -7,7 +7,6 @@ sleep. Importers: transport, providers.
 from __future__ import annotations
 
 import datetime
-from email.utils import parsedate_to_datetime
 
 RETRIED_STATUSES = frozenset({429, 500, 502, 503, 504})
 MAX_ATTEMPTS = 3
@@ -23,6 +22,8 @@ def parse_retry_after(value: str, now: datetime.datetime) -> float | None:
     text = value.strip()
     if text.isascii() and text.replace(".", "", 1).isdigit() and len(text) <= 12:
         return min(float(text), _LONGEST_RETRY_AFTER_S)
+    from email.utils import parsedate_to_datetime
+
     try:
         when = parsedate_to_datetime(text)
     except (TypeError, ValueError, IndexError, OverflowError):

@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -58,6 +57,8 @@ def write_fact(path: Path, fact: Mapping[str, Any]) -> bool:
 
     Not fsynced: losing a pacing note or an exhaustion mark to a power cut costs one request.
     """
+    import tempfile  # slow to load, and only needed here
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".new")

@@ -13,9 +13,7 @@ import datetime
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable, Mapping
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
@@ -88,6 +86,8 @@ class PageCache:
             "headers": _kept_headers(response.headers), "stored_at": self._clock().timestamp(),
         }  # fmt: skip
         line = json.dumps(head, ensure_ascii=True).encode() + b"\n"
+        import tempfile
+
         name = ""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -176,6 +176,8 @@ def _lifetime_s(headers: Mapping[str, str], rules: Mapping[str, str]) -> float:
     stated = rules.get("max-age", "")
     if stated:
         return float(stated) if stated.isascii() and stated.isdigit() and len(stated) < 10 else 0.0
+    from email.utils import parsedate_to_datetime
+
     try:
         expires = parsedate_to_datetime(headers["expires"])
         return max((expires - parsedate_to_datetime(headers["date"])).total_seconds(), 0.0)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from email.message import Message
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
@@ -188,6 +187,8 @@ def _kind(response: Response) -> str:
 
 
 def _charset(response: Response) -> str:
+    from email.message import Message
+
     message = Message()
     message["content-type"] = response.headers.get("content-type", "")
     return str(message.get_param("charset", "") or "")
