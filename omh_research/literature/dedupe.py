@@ -21,13 +21,14 @@ from msgspec import Struct
 
 from omh_research.literature import citation, matching, titles, venues
 from omh_research.literature.bibrecord import BibRecord, doi_base
-from omh_research.literature.matching import Features
+from omh_research.literature.matching import Features, Verdict
 
 IDENTIFIERS = ("doi", "pmid", "arxiv", "openalex", "semantic_scholar")
 WINDOW = 24
 MAX_KEY_TOKENS = 7
 MAX_TITLE_TOKENS = 40
 SIEVE_SIZE = 1 << 22
+_SIEVE_MASK = SIEVE_SIZE - 1
 _MASK = (1 << 63) - 1
 FEATURES_HELD = 8_192
 FACTS_HELD = 32
@@ -69,7 +70,7 @@ def dedupe(
             if pair in seen:
                 continue
             seen.add(pair)
-            verdict = matching.judge(pool.features(left), pool.features(right))
+            verdict = pool.judge(left, right)
             if verdict.is_same:
                 judged.append((verdict.strength, left, right, verdict.rule))
     return _join(pool, judged)
@@ -104,6 +105,13 @@ class _Pool:
             found = matching.features_of(self.records[place], self.titles[place])
             self._held[place] = found
         return found
+
+    def judge(self, left: int, right: int) -> Verdict:
+        """Return whether the records at two places are one work."""
+        records, read = self.records, self.titles
+        if matching.is_plainly_one(records[left], records[right], read[left], read[right]):
+            return matching.SAME_DOI
+        return matching.judge(self.features(left), self.features(right))
 
     def blocks(self) -> Iterator[Sequence[int]]:
         """Yield groups of two or more places worth comparing, most telling kind first."""
@@ -170,9 +178,10 @@ def near_titles(words: Sequence[str]) -> Iterator[tuple[int, int]]:
     ends = array("Q")
     sieve = bytearray(SIEVE_SIZE)
     for text in words:
-        for key in _triple_keys(text, rank):
-            keys.append(key)
-            slot = key % SIEVE_SIZE
+        found = _triple_keys(text, rank)
+        keys.extend(found)
+        for key in found:
+            slot = key & _SIEVE_MASK
             if sieve[slot] < 2:
                 sieve[slot] += 1
         ends.append(len(keys))
@@ -180,7 +189,7 @@ def near_titles(words: Sequence[str]) -> Iterator[tuple[int, int]]:
     start = 0
     for at, end in enumerate(ends):
         for key in keys[start:end]:
-            if sieve[key % SIEVE_SIZE] > 1:
+            if sieve[key & _SIEVE_MASK] > 1:
                 by_key.setdefault(key, []).append(at)
         start = end
     del sieve, keys
@@ -222,29 +231,38 @@ def _neighbours(block: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 class _Cluster:
-    """What a growing cluster holds: its members and the facts that others must not contradict."""
+    """A growing cluster: its members, and the facts that a less certain merge may not contradict.
 
-    __slots__ = ("dois", "members", "starts")
+    The facts are those of the first members only: enough to contradict, bounded for any size.
+    """
 
-    def __init__(self, place: int, record: BibRecord) -> None:
+    __slots__ = ("_facts", "members")
+
+    def __init__(self, place: int) -> None:
         self.members = [place]
-        is_published = record.doi and venues.read_venue(record).kind != "preprint"
-        self.dois = {doi_base(record.doi)} if is_published else set()
-        self.starts = set(citation.issue_pages(record))
+        self._facts: tuple[set[str], set[int]] | None = None
 
-    def contradicts(self, other: _Cluster) -> bool:
+    def facts(self, pool: _Pool) -> tuple[set[str], set[int]]:
+        """Return the published DOIs (without version) and the first pages of the members."""
+        if self._facts is None:
+            records = [pool.records[place] for place in self.members[:FACTS_HELD]]
+            dois = {doi_base(r.doi) for r in records if r.doi and not venues.is_preprint(r)}
+            starts = {page for r in records for page in citation.issue_pages(r)}
+            self._facts = dois, starts
+        return self._facts
+
+    def contradicts(self, other: _Cluster, pool: _Pool) -> bool:
         """Tell whether the two hold different published DOIs or different pages."""
-        if self.dois and other.dois and not self.dois & other.dois:
+        dois, starts = self.facts(pool)
+        other_dois, other_starts = other.facts(pool)
+        if dois and other_dois and not dois & other_dois:
             return True
-        return bool(self.starts and other.starts and not self.starts & other.starts)
+        return bool(starts and other_starts and not starts & other_starts)
 
     def absorb(self, other: _Cluster) -> None:
-        """Take over another cluster's members, and its facts up to a cap."""
+        """Take over another cluster's members."""
         self.members.extend(other.members)
-        if len(self.dois) < FACTS_HELD:
-            self.dois |= other.dois
-        if len(self.starts) < FACTS_HELD:
-            self.starts |= other.starts
+        self._facts = None
 
 
 def _join(pool: _Pool, judged: list[tuple[int, int, int, str]]) -> Deduplication:
@@ -252,9 +270,9 @@ def _join(pool: _Pool, judged: list[tuple[int, int, int, str]]) -> Deduplication
     cluster_of: dict[int, _Cluster] = {}
     edges: list[MergeEdge] = []
     for strength, left, right, rule in sorted(judged):
-        a = cluster_of.get(left) or _Cluster(left, pool.records[left])
-        b = cluster_of.get(right) or _Cluster(right, pool.records[right])
-        if a is b or (strength > 2 and a.contradicts(b)):
+        a = cluster_of.get(left) or _Cluster(left)
+        b = cluster_of.get(right) or _Cluster(right)
+        if a is b or (strength > 2 and a.contradicts(b, pool)):
             continue
         if len(a.members) < len(b.members):
             a, b = b, a
@@ -286,7 +304,7 @@ def canonical_key(record: BibRecord) -> tuple[object, ...]:
     with more authors; then the better rank, then the content itself.
     """
     return (
-        venues.read_venue(record).kind == "preprint",
+        venues.is_preprint(record),
         not record.doi,
         (record.year is None) + (not record.venue),
         not record.has_abstract,

@@ -40,6 +40,9 @@ class Verdict(Struct, frozen=True):
     strength: int = 9
 
 
+SAME_DOI = Verdict(True, "doi", 1)
+
+
 def features_of(record: BibRecord, title: Title) -> Features:
     """Return the comparison form of a record whose title was read already."""
     return Features(
@@ -51,6 +54,12 @@ def features_of(record: BibRecord, title: Title) -> Features:
         citation.read_volume(record.volume),
         doi_base(record.doi),
     )
+
+
+def is_plainly_one(a: BibRecord, b: BibRecord, one: Title, two: Title) -> bool:
+    """Tell at a glance what `judge` would say of one DOI under one title (the common case)."""
+    same_title = one.compact == two.compact and one.notice == two.notice
+    return same_title and bool(a.doi) and a.doi == b.doi
 
 
 def judge(a: Features, b: Features) -> Verdict:
@@ -92,7 +101,7 @@ def _judge_identified(
     if shared != "doi":
         return Verdict(True, shared, 1)
     if likeness in ("same", "near") or a.title.is_null or b.title.is_null:
-        return Verdict(True, "doi", 1)
+        return SAME_DOI
     differ = Verdict(False, "doi_shared_by_titles")
     if a.starts and b.starts and not a.starts & b.starts:
         return differ

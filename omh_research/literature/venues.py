@@ -66,9 +66,7 @@ def read_venue(record: BibRecord) -> Venue:
     """Return where a record was published; kind "" when unknown, "preprint" for a server."""
     stated = _TYPE_KIND.get(record.publication_type.lower(), "")
     named = _read_venue_name(_SUPPLEMENT.sub("", record.venue[:300]))
-    kind = stated if stated == "preprint" else named.kind or stated
-    if record.is_preprint or is_preprint_place(record):
-        kind = "preprint"
+    kind = "preprint" if is_preprint(record) else named.kind or stated
     return named if kind == named.kind else Venue(kind, named.words, named.initials)
 
 
@@ -86,8 +84,10 @@ def _initials(words: list[str]) -> str:
     return f"{''.join([w[0] for w in words])} {main}"
 
 
-def is_preprint_place(record: BibRecord) -> bool:
-    """Tell whether the DOI, the venue or a bare arXiv id says the record is a preprint."""
+def is_preprint(record: BibRecord) -> bool:
+    """Tell whether flag, type, DOI, venue or a bare arXiv id says the record is a preprint."""
+    if record.is_preprint or _TYPE_KIND.get(record.publication_type.lower()) == "preprint":
+        return True
     if record.doi:
         return bool(_PREPRINT_DOI.match(record.doi))
     if record.venue:
