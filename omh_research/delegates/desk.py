@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from omh_research.delegates.interface import Delegate, Library
 from omh_research.documents.task import Reply, Task
-from omh_research.errors import OmhError, UsageError
+from omh_research.errors import DamagedFileError, OmhError, StorageError, UsageError
 from omh_research.phases.contract import AwaitingHost, CancelSeen, CapReached
 
 POLL_S = 0.05
@@ -72,6 +72,7 @@ class Desk:
             AwaitingHost: the host has not answered all of them yet.
             CancelSeen: a cancel was asked for; replies that had arrived are stored.
             CapReached: the open tasks would cross a hard cap; none was run.
+            StorageError, DamagedFileError: a reply or the fetch record cannot be kept.
         """
         open_tasks = [task for task in tasks if self._mailbox.get(task.id) is None]
         if open_tasks and self._delegate.name == "host":
@@ -114,10 +115,15 @@ class Desk:
 
     def _run_threads(self, tasks: Sequence[Task]) -> None:
         should_stop = self._should_stop()
-        threads = [
-            threading.Thread(target=self._answer, args=(task, should_stop), daemon=True)
-            for task in tasks
-        ]
+        troubles: list[BaseException] = []
+
+        def work(task: Task) -> None:
+            try:
+                self._answer(task, should_stop)
+            except BaseException as error:  # raised again where the command can see it
+                troubles.append(error)
+
+        threads = [threading.Thread(target=work, args=(task,), daemon=True) for task in tasks]
         for thread in threads:
             thread.start()
         stopped_at = None
@@ -130,6 +136,8 @@ class Desk:
                 break  # a delegate that hangs is left behind; its late reply is refused below
         if self._rules.is_cancelled():
             raise CancelSeen
+        if troubles:
+            raise troubles[0]
         for task in tasks:
             if self._mailbox.get(task.id) is None:
                 self._store(self._failed(task, "no answer before the deadline"))
@@ -141,6 +149,8 @@ class Desk:
                 reply = replace(
                     reply, status="failed", reason=reply.reason or "the answer is empty"
                 )
+        except (StorageError, DamagedFileError):
+            raise  # our own files, not the delegate: nothing was answered, nothing is counted
         except OmhError as error:
             reply = self._failed(task, str(error))
         except Exception as error:  # a plug-in's own fault must cost its task only

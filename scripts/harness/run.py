@@ -97,7 +97,7 @@ class Job:
 def _cancelled(job: Job) -> list[str]:
     setup = ("--setup", str(job.half_done(2)))
     cancel = ("--run", f"{ONE} cancel", "--run", f"{ONE} || [ $? = 4 ]")
-    command = job.crashstates("scripted", "check_cancel", "--max", job.size(60, 0), *setup, laps=0)
+    command = job.crashstates("scripted", "check_cancel", "--max", job.size(25, 0), *setup, laps=0)
     return [*command, *cancel]
 
 
@@ -107,7 +107,7 @@ JOBS: dict[str, Callable[[Job], list[str]]] = {
         "scripted", "check", "--mode", "kill", "--torn", "all" if job.deep else "few",
         "--max", job.size(60, 1500), laps=SCRIPTED),
     "power": lambda job: job.crashstates(
-        "scripted", "check", "--mode", "power", "--fs", "strict", "--max", job.size(60, 0),
+        "scripted", "check", "--mode", "power", "--fs", "strict", "--max", job.size(20, 0),
         laps=SCRIPTED),
     "power-ordered": lambda job: job.crashstates(
         "scripted", "check", "--mode", "power", "--fs", "ordered", "--max", job.size(40, 0),

@@ -19,7 +19,8 @@ import scenario
 
 from omh_research import Engine
 from omh_research.documents.options import RunOptions
-from tests.runs import TOPIC, Run, cli
+from omh_research.errors import StorageError
+from tests.runs import SUBTOPICS, TOPIC, Run, cli
 from tests.store.fault_os import faulty_disk
 
 pytestmark = pytest.mark.timeout(900)
@@ -225,3 +226,68 @@ def test_a_fresh_heartbeat_of_another_machine_is_its_lease(tmp_path: Path) -> No
         if code:
             assert "elsewhere" in ended.error["message"]
     assert TOPIC
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("side_by_side", [1, 3])
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_an_answer_that_cannot_be_kept_is_no_failed_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, side_by_side: int
+) -> None:
+    """E20, E21: one failing write ends the command; it is not counted against the delegate."""
+    root = tmp_path / "root"
+    (root / ".omh").mkdir(parents=True)
+    (root / ".omh" / "config.yaml").write_text(f"side_by_side: {side_by_side}\n")
+    assert lap(root) == 0
+    from omh_research.store import mailbox
+
+    puts = 0
+    real = mailbox.disk.replace
+
+    def failing(path: str, data: bytes, **more: object) -> None:
+        nonlocal puts
+        if ".tasks" in path:
+            puts += 1
+            if puts == number:
+                raise StorageError("Cannot write a reply: Input/output error.")
+        real(path, data, **more)
+
+    with monkeypatch.context() as inner:
+        inner.setattr(mailbox.disk, "replace", failing)
+        ended = scenario.invoke(root, "scripted", cli)
+    tree = crash_check.Tree(root)
+    assert tree.state is not None and tree.state.failures == {}
+    assert ended.code == (1 if number < 4 else 0) and "Traceback" not in ended.err
+    while not scenario.is_over(root):
+        assert lap(root) == 0
+    (root / ".omh" / "config.yaml").unlink()
+    crash_check.check_finished(root)
+    assert "DELEGATE_FAILED" not in [event.word for event in crash_check.Tree(root).events()]
+
+
+def test_a_fetch_that_cannot_be_recorded_is_no_failed_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E20: a full disk while a page is recorded is said as what it is."""
+    script = [{"role": "researcher", "searches": ["spring tides"], "text": "x"}]
+    run = Run(tmp_path / "run", script)
+    docs = run.root / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("# Tides\n\nSpring tides come twice a month.\n")
+    assert run.start("--corpus", str(docs), *SUBTOPICS).code == 0
+    with faulty_disk(monkeypatch) as fake:
+        fake.fail("write", 3, errno.ENOSPC, onwards=True)
+        ended = run.step()
+    assert ended.code == 1 and "No space left" in ended.error["message"]
+    assert "failures" not in run.state() and "DELEGATE_FAILED" not in run.words()
+
+
+def test_a_damaged_fetch_record_is_named_not_blamed_on_the_delegate(tmp_path: Path) -> None:
+    """E3."""
+    run = Run(tmp_path / "run")
+    run.start()
+    ledger = run.base / "research" / f"{run.slug}-evidence" / "fetch_ledger.jsonl"
+    ledger.write_text("nonsense\n{}\n")
+    ended = run.step()
+    assert ended.code == 7 and "fetch_ledger.jsonl" in ended.error["message"]
+    assert ledger.read_text() == "nonsense\n{}\n"
