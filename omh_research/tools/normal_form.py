@@ -268,14 +268,3 @@ def comparable(text: str, *, norm: str | None = None, join_hyphens: bool = False
             form = _WORD_HYPHEN.sub("", form)
         form = form.replace("-", " - ").replace("  ", " ")
     return form
-
-
-_NOT_LETTER = bytes(b if b > 127 or chr(b).isalpha() else 32 for b in range(256))
-
-
-def split_words(form: str) -> list[bytes]:
-    """Return the runs of letters of a normal form, as UTF-8: quick to make, fit for filters.
-
-    Punctuation, digits and ASCII symbols separate; scripts without spaces give whole runs.
-    """
-    return form.encode("utf-8", "surrogatepass").translate(_NOT_LETTER).split()

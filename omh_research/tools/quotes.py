@@ -22,9 +22,8 @@ from omh_research.tools.normal_form import (
     count_alnum,
     has_line_hyphen,
     normalise,
-    split_words,
 )
-from omh_research.tools.token_borders import NO_BORDER, is_word, on_borders
+from omh_research.tools.token_borders import is_word, on_borders
 
 __all__ = [
     "ELLIPSIS_REACH",
@@ -35,11 +34,11 @@ __all__ = [
     "VERIFIED",
     "PreparedQuote",
     "PreparedText",
-    "filter_words",
     "lead_in",
     "locate",
     "match",
     "normalise",
+    "split_parts",
 ]
 
 MIN_QUOTE_CHARS = 12
@@ -70,7 +69,7 @@ class PreparedText:
     (`normal_form.comparable`); offsets returned by `locate` are those of `original`.
     """
 
-    __slots__ = ("_blocks", "_broken", "_flat", "_joined", "_words", "form", "original")
+    __slots__ = ("_blocks", "_broken", "_flat", "_joined", "form", "original")
 
     def __init__(self, text: str) -> None:
         self.original = text
@@ -78,7 +77,6 @@ class PreparedText:
         self._broken: bool | None = None
         self._joined: str | None = None
         self._flat: str | None = None
-        self._words: frozenset[bytes] | None = None
         self._blocks: list[int] | None = None
 
     @classmethod
@@ -106,13 +104,6 @@ class PreparedText:
         if self._flat is None:
             self._flat = comparable(_flatten(self.original))
         return self._flat
-
-    @property
-    def words(self) -> frozenset[bytes]:
-        """The runs of letters of `form` (see `normal_form.split_words`), made once."""
-        if self._words is None:
-            self._words = frozenset(split_words(self.form))
-        return self._words
 
     def to_original(self, start: int, end: int, form: str) -> tuple[int, int]:
         """Return the span of `original` that became `form[start:end]`.
@@ -171,8 +162,9 @@ def match(quote: str | PreparedQuote, text: str | PreparedText) -> str:
     if len(quote.norm) < MIN_QUOTE_CHARS or len(core) < _MIN_CORE_CHARS:
         return TOO_SHORT
     source = text if isinstance(text, PreparedText) else PreparedText(text)
-    at = source.form.find(core)
-    if at >= 0 and _is_whole(core, source.form, at):
+    form = source.form
+    at = form.find(core)
+    if at >= 0 and (_is_between_words(core, form, at) or _is_whole(core, form, at)):
         return VERIFIED
     return VERIFIED if _search(quote, source, at) else NOT_FOUND
 
@@ -242,16 +234,12 @@ def _flatten(text: str) -> str:
     return text.replace("\n", " ").replace("\r", " ")
 
 
-def filter_words(form: str) -> list[bytes]:
-    """Return words that every source holding a quote of this `form` must have in `words`.
-
-    The outer two may be cut, and so may a run of a script without spaces: they are left out.
-    Words broken at a line end are the caller's business.
-    """
-    words = split_words(form)[1:-1]
-    if form.isascii():
-        return words
-    return [word for word in words if word.isascii() or not NO_BORDER.search(word.decode())]
+def split_parts(form: str) -> list[str]:
+    """Return the parts of a quote's form between ellipses: all of it where there is none."""
+    if ".." not in form and ". ." not in form:
+        return [form]
+    parts = (part.strip(_EDGE) for part in _ELLIPSIS.split(form))
+    return [part for part in parts if part]
 
 
 def _find(core: str, hay: _Hay, start: int = 0, limit: int = sys.maxsize) -> Span | None:
@@ -271,6 +259,17 @@ def _find(core: str, hay: _Hay, start: int = 0, limit: int = sys.maxsize) -> Spa
                 return at, end
         at = text.find(core, at + 1, limit)
     return None
+
+
+def _is_between_words(core: str, text: str, at: int) -> bool:
+    """Say whether `core` has words, and no dash or number, on both sides: the common case."""
+    end = at + len(core)
+    return (
+        text[at - 1 : at] == " " == text[end : end + 1]
+        and text[at - 2 : at - 1] != "-" != text[end + 1 : end + 2]
+        and not core[0].isdigit()
+        and not core[-1].isdigit()
+    )
 
 
 def _is_whole(core: str, text: str, at: int) -> bool:
@@ -298,8 +297,7 @@ def _find_parts(form: str, hay: _Hay) -> Span | None:
     """Return the span of a quote with an ellipsis inside, by the rule of T12."""
     if ".." not in form and ". ." not in form:
         return None
-    parts = [part.strip(_EDGE) for part in _ELLIPSIS.split(form)]
-    parts = [part for part in parts if part]
+    parts = split_parts(form)
     if not parts or any(len(part) < MIN_QUOTE_CHARS for part in parts):
         return None
     start, looks = -1, _MAX_LOOKS

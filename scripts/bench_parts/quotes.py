@@ -1,7 +1,7 @@
 """Figure Q6: quote checks against their cited sources, against any source, and normalising.
 
-Each ratio compares our function with the plain one on the same data, measured in turns within
-one run, so that a busy machine slows both alike.
+Each ratio compares our function with the plain one on the same data, in turns within one run and
+in processor time, so that a busy machine slows both alike.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from omh_research.tools.quote_index import QuoteIndex
 from omh_research.tools.quotes import VERIFIED, PreparedText, match, normalise
 
 _SPACE = re.compile(r"\s+")
-_SYLLABLES = "ka lo mi ter san ver di pol ur en ti ra bo chi gal mon tes rin ex fa du wen ost"
 _HAN = "研究显示该方法在大规模数据上取得了更好的结果并且成本更低效率提高系统分析来源证据引用"
 
 
@@ -27,8 +26,13 @@ def _plain_normalise(text: str) -> str:
 
 
 def _vocabulary(rng: random.Random) -> list[str]:
-    words = {"".join(rng.choices(_SYLLABLES.split(), k=rng.randint(1, 4))) for _ in range(40_000)}
-    return sorted(words, key=lambda word: (len(word), word))  # frequent words are short
+    """Return the words of Python's own manual, as often as they stand there."""
+    from pydoc_data.topics import topics
+
+    words = [w.strip(".,;:()\"'`*") for text in topics.values() for w in text.split()]
+    found = [word for word in words if word.isalpha()]
+    rng.shuffle(found)
+    return found
 
 
 def make_source(rng: random.Random, vocabulary: list[str], chars: int, style: str) -> str:
@@ -39,11 +43,7 @@ def make_source(rng: random.Random, vocabulary: list[str], chars: int, style: st
         if style == "chinese":
             sentence = "".join(rng.choices(_HAN, k=rng.randint(15, 40))) + "，增长12%。"
         else:
-            # Zipf-like: low indexes far more often, as in real language.
-            words = [
-                vocabulary[int(len(vocabulary) * rng.random() ** 4)]
-                for _ in range(rng.randint(8, 25))
-            ]
+            words = rng.choices(vocabulary, k=rng.randint(8, 25))
             words[0] = words[0].capitalize()
             if rng.random() < 0.3:
                 words.insert(3, f"{rng.randint(1, 9999):,}")
@@ -80,11 +80,11 @@ def _interleave(ours: Callable[[], object], theirs: Callable[[], object], rounds
     """Return the median of theirs/ours over `rounds` turns."""
     ratios = []
     for _ in range(rounds):
-        start = time.perf_counter()
+        start = time.process_time()
         ours()
-        middle = time.perf_counter()
+        middle = time.process_time()
         theirs()
-        ratios.append((time.perf_counter() - middle) / (middle - start))
+        ratios.append((time.process_time() - middle) / (middle - start))
     return statistics.median(ratios)
 
 
@@ -144,20 +144,19 @@ def _any(
 ) -> dict[str, object]:
     """Each quote in any source, index built anew, beside bare find over all pairs (a sample)."""
     forms = [source.form for source in prepared]
-    start = time.perf_counter()
+    start = time.process_time()
     index = QuoteIndex({str(number): source for number, source in enumerate(prepared)})
-    built = time.perf_counter()
-    hits = sum(bool(index.find(quote)) for quote, _ in quotes)
-    ours = time.perf_counter() - start
+    hits = sum(map(bool, index.find_all([quote for quote, _ in quotes])))
+    ours = time.process_time() - start
     plain = [comparable(quote) for quote, _ in quotes[:sample]]
-    middle = time.perf_counter()
+    middle = time.process_time()
     for quote in plain:
         for form in forms:
             form.find(quote)
-    pairs = (time.perf_counter() - middle) * len(quotes) / sample
+    pairs = (time.process_time() - middle) * len(quotes) / sample
     detail = (
-        f"times as fast as find over all pairs ({sample} quotes, scaled), index built within "
-        f"the time ({(built - start) / ours:.0%} of it); {hits} found"
+        f"times as fast as find over all pairs ({sample} quotes, scaled), the index built within "
+        f"the time; {hits} found"
     )
     return _row(
         f"quote in any of {len(prepared)} sources", pairs / ours, ">= 25", len(quotes), detail
