@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -157,6 +158,8 @@ def _read(text: str, match: re.Match[str]) -> Figure | None:
 
 def _step(word: str, attached: bool, before: str, unit: str) -> tuple[int, Decimal, str] | None:
     """Return (characters taken, factor, unit) for the word after a number, or None."""
+    if _is_spaced(word[0]):  # "1.2 MW增至": the unit ends where the script changes
+        word = "".join(takewhile(_is_spaced, word))
     if attached and word in ("s", "st", "nd", "rd", "th", "er", "ème", "e", "º"):
         return len(word), Decimal(1), ""
     is_money = before.rstrip()[-1:] in tuple("$€£¥₹₩")
