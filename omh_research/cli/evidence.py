@@ -75,15 +75,13 @@ def caps(
 
 
 @tools.command()
-@click.option("--op", type=click.Choice(["search"]), default="search", show_default=True)
+@click.option("--op", type=click.Choice(["search"]), default="search", expose_value=False)
 @click.option("--query", default="", help="What to search for.")
 @click.option("--sources", default="", help="Names, separated by commas (default: all).")
 @click.option("--limit", default=5, show_default=True, help="Results a source, 1 to 25.")
 @click.option("--timeout", default=30.0, show_default=True, help="Seconds for all, 1 to 60.")
 @OUT
-def academic(
-    op: str, query: str, sources: str, limit: int, timeout: float, out: str | None
-) -> None:
+def academic(query: str, sources: str, limit: int, timeout: float, out: str | None) -> None:
     """Search arXiv, Crossref, OpenAlex, Semantic Scholar and PubMed, no key needed."""
 
     def operation() -> dict[str, Any]:
@@ -99,11 +97,11 @@ def academic(
 
 
 @tools.command()
-@click.option("--op", type=click.Choice(["compress"]), default="compress", hidden=True)
+@click.option("--op", type=click.Choice(["compress"]), hidden=True, expose_value=False)
 @click.option("--max-chars", type=int, default=None, help="Budget (default: the payload's).")
 @INPUT
 @OUT
-def compress(op: str, max_chars: int | None, input_: str | None, out: str | None) -> None:
+def compress(max_chars: int | None, input_: str | None, out: str | None) -> None:
     """Keep the passages that speak to a query, within a budget of characters."""
 
     def operation() -> dict[str, Any]:

@@ -30,7 +30,12 @@ from omh_research.tools.citation_input import (
     read_payload,
 )
 from omh_research.tools.comparison import compare_candidates
-from omh_research.tools.evidence_table import confidence_label, evidence_markdown, evidence_row
+from omh_research.tools.evidence_table import (
+    Evidence,
+    confidence_label,
+    evidence_markdown,
+    evidence_row,
+)
 from omh_research.tools.identifiers import is_doi, normalise_doi
 from omh_research.tools.ledger import EvidenceRow
 from omh_research.tools.quotes import (
@@ -77,6 +82,7 @@ class _Checked(Struct, frozen=True):
 
     @property
     def supports(self) -> bool:
+        """Whether this citation by itself supports its claim (T13)."""
         return self.verdict == "verified" and self.alignment.status == ALIGNED
 
 
@@ -101,8 +107,11 @@ def verify(
         claims.append(_claim_result(claim, citations, refs))
         for item in citations:
             if item.source is not None and item.verdict == "verified":
-                row = _evidence(len(evidence) + 1, claim, item, item.source, claims[-1])
-                evidence.append(row)
+                confidence = claims[-1]["confidence"] if item.supports else "LOW"
+                found = Evidence(
+                    claim.text, item.citation.quote, item.source, item.alignment, confidence
+                )
+                evidence.append(evidence_row(len(evidence) + 1, found))
     table = compare_candidates(given.comparison, given.sources, evidence)
     abstain = not any(source.pieces for source in given.sources)
     return {
@@ -249,19 +258,6 @@ def _citation_result(item: _Checked, refs: dict[str, int]) -> dict[str, Any]:
         "verdict": item.verdict,
         "ref": refs[item.source.key] if is_listed and item.source is not None else None,
     }
-
-
-def _evidence(
-    number: int, claim: Claim, item: _Checked, source: CheckedSource, result: dict[str, Any]
-) -> dict[str, Any]:
-    return evidence_row(
-        number=number,
-        claim=claim.text,
-        quote=item.citation.quote,
-        source=source,
-        alignment=item.alignment,
-        confidence=result["confidence"] if item.supports else "LOW",
-    )
 
 
 def _report_issues(

@@ -11,6 +11,8 @@ import re
 from typing import Any
 from urllib.parse import quote as percent_encode
 
+from msgspec import Struct
+
 from omh_research.tools.alignment import ALIGNED, Alignment
 from omh_research.tools.citation_input import CheckedSource
 
@@ -33,21 +35,23 @@ def confidence_label(sources: int, is_supported: bool = True) -> str:
     return HIGH if sources >= 3 else MEDIUM if sources == 2 else LOW
 
 
-def evidence_row(
-    *,
-    number: int,
-    claim: str,
-    quote: str,
-    source: CheckedSource,
-    alignment: Alignment,
-    confidence: str,
-) -> dict[str, Any]:
-    """Return one row of `evidence_rows` for a citation whose quote is verified."""
-    is_aligned = alignment.status == ALIGNED
+class Evidence(Struct, frozen=True):
+    """One verified quote: the claim it was cited for, its source, and how well it carries it."""
+
+    claim: str
+    quote: str
+    source: CheckedSource
+    alignment: Alignment
+    confidence: str
+
+
+def evidence_row(number: int, item: Evidence) -> dict[str, Any]:
+    """Return one row of `evidence_rows`, with the id `E{number}`."""
+    source, is_aligned = item.source, item.alignment.status == ALIGNED
     return {
         "evidence_id": f"E{number}",
-        "claim": claim,
-        "quote": quote,
+        "claim": item.claim,
+        "quote": item.quote,
         "source": source.id,
         "title": source.title or source.url or source.id,
         "url": source.url or None,
@@ -57,8 +61,8 @@ def evidence_row(
         "source_type": source.source_type or None,
         "status": "verified" if is_aligned else "quote verified, claim unproven",
         "support_status": "supported" if is_aligned else "unproven",
-        "alignment_status": alignment.status,
-        "confidence": confidence,
+        "alignment_status": item.alignment.status,
+        "confidence": item.confidence,
         "limitations": source.limitations or None,
         "basis": source.basis,
     }
