@@ -8,6 +8,7 @@ Importers: engine, recovery, store.
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from omh_research import machine
 from omh_research.documents.event import Event
@@ -69,8 +70,13 @@ class Commit(Struct, frozen=True):
     spent: Spent = Spent()
 
 
-def plan(outcome: Outcome, snapshot: Snapshot) -> Commit:
-    """Return the commit that makes `outcome` true for the run of `snapshot`."""
+def plan(outcome: Outcome, snapshot: Snapshot, spent: Spent | None = None) -> Commit:
+    """Return the commit that makes `outcome` true for the run of `snapshot`.
+
+    `spent` is what the run has cost by now; None: nothing was asked, it stays.
+    """
+    if spent is not None:
+        outcome = replace(outcome, changes={**outcome.changes, "spent": spent})
     state = machine.advance(snapshot.state, outcome.trigger, **outcome.changes)
     ops: list[Op] = []
     if outcome.trigger is Trigger.PASSED:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from omh_research import commit, recovery
+from omh_research.budget import crossed_cap
 from omh_research.commit import Clear, Commit
 from omh_research.documents.names import check_slug
 from omh_research.documents.snapshot import Snapshot
@@ -30,6 +31,7 @@ from omh_research.errors import (
 )
 from omh_research.machine import Phase
 from omh_research.phases import PHASES
+from omh_research.phases.accounts import spent_on
 from omh_research.phases.contract import AwaitingHost, CancelSeen, CapReached, Services
 from omh_research.project import Project
 from omh_research.store import heartbeat, lock
@@ -168,6 +170,8 @@ def advance_held(
             outcome = stopped(snapshot, services, "cap", stop)
         elif snapshot.state.breaker_open:
             outcome = stopped(snapshot, services, "breaker", BREAKER_TEXT)
+        elif late := _time_is_up(project, snapshot):
+            outcome = stopped(snapshot, services, "cap", late)
         else:
             outcome = phase(snapshot, services)
     except CapReached as capped:
@@ -178,13 +182,27 @@ def advance_held(
         )
     except CancelSeen:
         return _cancel(project, snapshot, services)
-    planned = commit.plan(outcome, snapshot)
+    planned = commit.plan(outcome, snapshot, spent_by(project, slug))
     project.writer.execute(planned, guard_of(project, snapshot))
     report = _report(planned, outcome.notes)
     if planned.state is not None and _is_cancel_asked(project, slug):
         fresh = read_snapshot(project, slug)
         return _cancel(project, fresh, services_for(fresh), outcome.notes)
     return report
+
+
+def _time_is_up(project: Project, snapshot: Snapshot) -> str:
+    """Return that a host's run is over its time; other delegates are told before each call."""
+    if snapshot.state.delegate != "host" or not snapshot.options.max_wall_s:
+        return ""
+    return crossed_cap(snapshot, 0, project.clock())
+
+
+def spent_by(project: Project, slug: str) -> Spent:
+    """Return what every stored reply of the run cost (O5)."""
+    from omh_research.store.mailbox import Mailbox
+
+    return spent_on(Mailbox(project.layout, slug).all())
 
 
 def _is_cancel_asked(project: Project, slug: str) -> bool:
@@ -200,7 +218,7 @@ def read_snapshot(project: Project, slug: str) -> Snapshot:
         return snapshot
     session_id = state.session_id or (plan.session_id if plan is not None else "")
     session_id = session_id or _session_of(slug)
-    logged = project.reader.events(session_id)
+    logged = project.reader.edge_events(session_id)
     mended = replace(
         state,
         session_id=session_id,

@@ -193,7 +193,7 @@ def _take(
         outcome = PHASES[state.phase](snapshot, services)
     except AwaitingHost as waiting:
         return _report(slug, answer, True, state.phase, waiting.tasks)
-    planned = commit.plan(outcome, snapshot)
+    planned = commit.plan(outcome, snapshot, engine.spent_by(project, slug))
     project.writer.execute(planned, engine.guard_of(project, snapshot))
     status = "active" if planned.state is not None else planned.phase
     if planned.phase == Phase.BLOCKED:

@@ -23,7 +23,7 @@ def part_of(project: Project, slug: str, part: str) -> str:
     readers: dict[str, Callable[[Project, str], str | None]] = {
         "plan": lambda project, slug: project.reader.plan_text(slug),
         "findings": _findings,
-        "report": lambda project, slug: project.reader.report(slug),
+        "report": _report,
         "verdict": _verdict,
         "panel": lambda project, slug: project.reader.evidence(slug, "panel.json"),
         "evidence": lambda project, slug: project.reader.evidence(slug, "evidence_ledger.jsonl"),
@@ -34,6 +34,19 @@ def part_of(project: Project, slug: str, part: str) -> str:
             f"{slug} has no {part} here.", hint=f"`omh-research status {slug}` says where it is."
         )
     return text.rstrip("\n")
+
+
+def _report(project: Project, slug: str) -> str | None:
+    """The report with the generated section Verification, if a panel judged it (P10)."""
+    text = project.reader.report(slug)
+    panel = project.reader.evidence(slug, "panel.json")
+    if text is None or panel is None:
+        return text
+    from omh_research.documents import frontmatter
+    from omh_research.export.verification import read_panel, with_verification
+
+    _, body = frontmatter.parse(text, where=project.layout.relative(project.layout.report(slug)))
+    return with_verification(text, read_panel(panel, body, f"{slug}: panel.json"))
 
 
 def _findings(project: Project, slug: str) -> str | None:

@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from omh_research.errors import PrerequisiteError
-from omh_research.export.view import ReportView, verification_lines
+from omh_research.export.view import ReportView
 
 _HINT = "Install it: pip install 'omh-research[report]'."
 _UNSOUND = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -32,11 +32,7 @@ def to_docx(view: ReportView) -> bytes:
     document = Document()
     document.core_properties.title = _sound(view.title)[:250]
     document.core_properties.author = ""
-    text = view.body
-    checked = verification_lines(view)
-    if checked:
-        text = f"{text.rstrip()}\n\n" + "\n".join(checked)
-    tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(text)
+    tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(view.whole_body)
     _write(document, tokens, view.is_right_to_left)
     _evidence(document, view)
     stream = io.BytesIO()

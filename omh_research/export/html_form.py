@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from omh_research.errors import PrerequisiteError
-from omh_research.export.view import ReportView, verification_lines
+from omh_research.export.view import ReportView
 from omh_research.tools.references import find_markers
 
 _TAG = re.compile(r"(<[^>]*>)")
@@ -40,12 +40,8 @@ def to_html(view: ReportView) -> str:
     markdown = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(
         ["table", "strikethrough"]
     )
-    text = view.body
-    checked = verification_lines(view)
-    if checked:
-        text = f"{text.rstrip()}\n\n" + "\n".join(checked)
     rendered = clean(
-        markdown.render(text),
+        markdown.render(view.whole_body),
         tags=_TAGS,
         attributes={"a": {"href"}},
         url_schemes={"http", "https", "mailto"},

@@ -16,6 +16,7 @@ from omh_research.documents import frontmatter
 from omh_research.documents.finding import ParsedFinding, parse_finding
 from omh_research.documents.names import check_slug
 from omh_research.errors import NoSuchRunError
+from omh_research.export.verification import read_panel, with_verification
 from omh_research.project import Project
 from omh_research.store.sources import Sources
 from omh_research.tools.identifiers import find_dois
@@ -68,6 +69,11 @@ class ReportView(Struct, frozen=True, kw_only=True):
     panel: dict[str, Any] | None = None
 
     @property
+    def whole_body(self) -> str:
+        """The body with the generated section Verification, if a panel judged it (P10)."""
+        return with_verification(self.body, self.panel)
+
+    @property
     def is_right_to_left(self) -> bool:
         """Whether the report's language is written from right to left."""
         return self.language in ("ar", "fa", "he", "ur", "ps", "yi")
@@ -88,7 +94,7 @@ def view_of(project: Project, slug: str) -> ReportView:
     plan = project.reader.plan(slug)
     findings = project.reader.findings(slug, plan) if plan is not None else ()
     parsed = tuple((finding.subtopic, parse_finding(finding.text)) for finding in findings)
-    panel = project.reader.evidence(slug, "panel.json")
+    panel = read_panel(project.reader.evidence(slug, "panel.json"), body, f"{slug}: panel.json")
     return ReportView(
         slug=slug,
         topic=_word(meta, "topic"),
@@ -101,7 +107,7 @@ def view_of(project: Project, slug: str) -> ReportView:
         findings=parsed,
         sources_fetched=_word(meta, "sources_fetched"),
         sources_declared=_word(meta, "sources_declared"),
-        panel=json.loads(panel) if panel else None,
+        panel=panel,
     )
 
 
@@ -167,31 +173,3 @@ def _quote(row: dict[str, Any]) -> QuoteRow:
         limitations=word("limitations"),
         confidence=word("confidence"),
     )
-
-
-def verification_lines(view: ReportView) -> list[str]:
-    """Return the generated section Verification as Markdown lines (P10), [] without a panel."""
-    panel = view.panel
-    if panel is None:
-        return []
-    lines = ["## Verification", "", str(panel.get("summary", "")), ""]
-    for key, heading in (("unverified", "Unverified"), ("refuted", "Refuted")):
-        items = panel.get(key) or []
-        if not items:
-            continue
-        lines += [f"### {heading}", ""]
-        for item in items:
-            numbers = " ".join(f"[{source['n']}]" for source in item.get("sources", []))
-            reasons = "; ".join(
-                vote["reason"]
-                for vote in item.get("votes", [])
-                if key == "unverified" or vote["vote"] == "refute"
-            )
-            lines.append(f"- **{item.get('tag', key)}**: {item['claim']} {numbers} ({reasons})")
-        lines.append("")
-    left = panel.get("unexamined") or {}
-    if left:
-        lines += ["### Not examined", ""]
-        lines += [f"- {name}: {count}" for name, count in left.items()]
-        lines.append("")
-    return lines

@@ -7,6 +7,8 @@ Refuses every sentence of its own; reads no document. Importers: delegates.
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 from omh_research.documents.finding import INSUFFICIENT, parse_finding
@@ -23,7 +25,7 @@ from omh_research.extractive.lines import (
     read_quote_lines,
     source_line,
 )
-from omh_research.extractive.scoring import ask_about, coverage
+from omh_research.extractive.scoring import ask, ask_about, coverage
 from omh_research.tools.normal_form import normalise
 from omh_research.tools.tokens import content_tokens
 
@@ -32,8 +34,15 @@ MAX_QUOTED_CHARS = 2_450
 SECTION_QUOTES = 2
 SUMMARY_QUOTES = 2
 MIN_SECTION_COVERAGE = 0.5
+NEAR_SHARE = 0.2
 # A sentence longer than this stands in a section only if nothing shorter does.
 LONG_CHARS = 320
+# One quote is one source: where two are asked for, each takeaway says what it lacks (L6).
+_UNCERTAIN = {"zh": "不确定", "ja": "不確か", "de": "unsicher", "fr": "incertain", "es": "incierto"}
+
+
+_POINT = re.compile(r"^\d+\. \[(?P<rule>[a-z_]+)\] ")
+_NAMED = re.compile(r"\"([^\"]{4,})\"|'([^']{4,80})'")
 
 
 class _Row(Struct, frozen=True):
@@ -103,14 +112,28 @@ def _collect(brief: Brief, sources: dict[str, Source]) -> tuple[list[_Row], list
             places[key] = min(places.get(key, 10_000), place + late)
             stems.setdefault(key, set()).add(finding.stem)
     rows = [_Row(quote, places[key], frozenset(stems[key])) for key, quote in quotes.items()]
-    feedback = normalise(brief.feedback)
-    kept = [row for row in rows if not _is_refused(row.quote, feedback)]
+    refused = _refused_words(brief.feedback)
+    kept = [row for row in rows if not any(word in normalise(row.quote.text) for word in refused)]
     return sorted(kept, key=lambda row: row.place), list(gaps)
 
 
-def _is_refused(quote: Quote, feedback: str) -> bool:
-    """True when the last verdict named this quote: it is not put forward again (E30)."""
-    return bool(feedback) and normalise(quote.text)[:60] in feedback
+def _refused_words(feedback: str) -> list[str]:
+    """What the last verdict named as wrong: no quote that holds it is put forward again (E30).
+
+    A verdict's points name what fails in quotation marks, or before a colon ("7, 2019: this ...").
+    """
+    named: list[str] = []
+    for line in feedback.split("\n"):
+        point = _POINT.match(line)
+        if point is None:
+            continue
+        for match in _NAMED.finditer(line):
+            named.append((match[1] or match[2]).rstrip("…"))
+        if point["rule"].startswith(("figure", "date", "name")):
+            message = line[point.end() :]
+            for head in (part.rpartition(": ")[2] for part in message.split(": this ")[:1]):
+                named += [item for item in head.split(", ") if item]
+    return [form for word in named if len(form := normalise(word)) >= 2]
 
 
 def _compose(brief: Brief, rows: list[_Row]) -> _Draft:
@@ -124,11 +147,24 @@ def _compose(brief: Brief, rows: list[_Row]) -> _Draft:
             section = draft.sections[name]
             if len(section) == number:
                 section += _next(quotes, section, chosen, budget)
-    for row in rows[1:]:
+    for row in _near_topic(brief, rows):
         if _take(row.quote, chosen, budget):
             room = len(draft.summary) < SUMMARY_QUOTES
             (draft.summary if room else draft.takeaways).append(row.quote)
     return draft
+
+
+def _near_topic(brief: Brief, rows: list[_Row]) -> list[_Row]:
+    """Return the rows that answer the topic itself: of the lead's document, or with its words."""
+    if not rows:
+        return []
+    question = ask(brief.topic, brief.language, (row.quote.terms for row in rows))
+    enough = NEAR_SHARE * coverage(question, rows[0].quote.terms)
+    return [
+        row
+        for row in rows[1:]
+        if row.quote.url == rows[0].quote.url or coverage(question, row.quote.terms) >= enough
+    ]
 
 
 def _take(quote: Quote, chosen: Chosen, budget: _Budget) -> bool:
@@ -180,7 +216,9 @@ def _render(brief: Brief, draft: _Draft, gaps: list[str], sources: list[tuple[in
     for name, quotes in draft.sections.items():
         lines += [f"### {one_line(name)}", "", *(listed(quotes) or [INSUFFICIENT]), ""]
     lines += ["## Key Takeaways", ""]
-    lines += listed(draft.takeaways) or [f"- {labels.nothing_more}"]
+    doubt = f" ({_UNCERTAIN.get(brief.language, 'uncertain')})" if brief.needs_two_sources else ""
+    takeaways = listed(draft.takeaways) or [f"- {labels.nothing_more}"]
+    lines += [line + doubt for line in takeaways]
     lines += ["", "## Open Questions", ""]
     lines += [f"- {labels.sought}: {plain_label(gap)}" for gap in gaps]
     lines += [] if gaps else [f"- {labels.nothing_open}"]

@@ -1,7 +1,7 @@
 """Keeping account of replies: what they cost, and how many failed in a row (spec O5).
 
-Job: the changes that a batch of replies makes to a State. Refuses to stop a run: the engine does
-that. Importers: phases.
+Job: the breaker's changes that a batch of replies makes to a State; what stored replies cost.
+Refuses to stop a run: the engine does that. Importers: phases, engine, host_protocol, wiring.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from omh_research.documents.state import Spent, State
 from omh_research.documents.task import Reply
 
 BREAKER_AFTER = 3
-_ATTEMPT = re.compile(r"-\d+(?=-)")
+_ATTEMPT = re.compile(r"^(search|gap-check|decompose)-\d+|^(synthesize|verify)-\d+-\d+")
 
 
 def accounted(
     state: State, replies: Sequence[Reply], usable: Sequence[bool] | None = None
 ) -> dict[str, Any]:
-    """Return `spent` and the breaker's fields after `replies`.
+    """Return the breaker's fields after `replies` (what they cost is counted by `spent_on`).
 
     `usable` says of each reply whether its text could be used; without it every answered one was.
     The breaker opens after three failed calls with no success between, over more than one task:
@@ -33,29 +33,32 @@ def accounted(
             count, tasks = 0, []
         else:
             count += 1
-            tasks.append(_ATTEMPT.sub("", reply.task_id))
+            tasks.append(_ATTEMPT.sub(r"\1\2", reply.task_id))
     is_open = count >= BREAKER_AFTER and len(set(tasks)) > 1
     return {
-        "spent": add_spent(state.spent, replies),
         "failed_calls": count,
         "failed_tasks": tuple(dict.fromkeys(tasks)),
         "breaker_open": state.breaker_open or is_open,
     }
 
 
-def add_spent(spent: Spent, replies: Sequence[Reply]) -> Spent:
-    """Return `spent` with the usage of `replies`; one unknown price makes the sum unknown."""
-    cost = spent.cost_usd
+def spent_on(replies: Sequence[Reply]) -> Spent:
+    """Return what these replies cost; one unknown price makes the sum unknown.
+
+    Given every stored reply of a run it is right after any crash, cap and retry: a reply that was
+    found again is not counted again, and one paid for in a lap that was stopped is counted.
+    """
+    cost: float | None = 0.0
     for reply in replies:
         if reply.usage.cost_usd is None and reply.usage.model_calls:
             cost = None
         elif cost is not None:
             cost += reply.usage.cost_usd or 0.0
     return Spent(
-        model_calls=spent.model_calls + sum(reply.usage.model_calls for reply in replies),
-        fetches=spent.fetches + sum(reply.usage.fetches for reply in replies),
-        input_tokens=spent.input_tokens + sum(reply.usage.input_tokens for reply in replies),
-        output_tokens=spent.output_tokens + sum(reply.usage.output_tokens for reply in replies),
+        model_calls=sum(reply.usage.model_calls for reply in replies),
+        fetches=sum(reply.usage.fetches for reply in replies),
+        input_tokens=sum(reply.usage.input_tokens for reply in replies),
+        output_tokens=sum(reply.usage.output_tokens for reply in replies),
         cost_usd=cost,
-        tasks=spent.tasks + len(replies),
+        tasks=len(replies),
     )

@@ -27,6 +27,7 @@ from omh_research.phases import goals
 from omh_research.phases.accounts import accounted
 from omh_research.phases.contract import MAX_FAILURES, Services, language_of
 from omh_research.tools import caps
+from omh_research.tools.claims import MAX_CLAIMS
 
 CAPS_PLAN = "caps_plan.json"
 PANEL_FETCHES = 10
@@ -66,8 +67,15 @@ def settle(subtopics: tuple[Subtopic, ...], lowered: dict[str, float]) -> Settle
 
 
 def overrides(run_options: RunOptions) -> dict[str, float]:
-    """Return the run's cap overrides; a panel lowers the fetches unless they are given (P8)."""
-    return {**({"max_fetches": PANEL_FETCHES} if run_options.panel else {}), **run_options.caps}
+    """Return the run's cap overrides; a panel lowers the fetches and makes room for its votes (P8).
+
+    What the run was given wins over both.
+    """
+    if not run_options.panel:
+        return run_options.caps
+    calls = caps.DEFAULT_CAPS["max_model_calls"] + run_options.panel * MAX_CLAIMS
+    room = min(calls, caps.ABSOLUTE_CAPS["max_model_calls"])
+    return {"max_fetches": PANEL_FETCHES, "max_model_calls": room, **run_options.caps}
 
 
 def run(snapshot: Snapshot, services: Services) -> Outcome:

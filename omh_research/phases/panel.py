@@ -176,18 +176,22 @@ def _context(
     return "\n\n".join(parts)
 
 
-def panel_json(result: PanelResult) -> str:
-    """Return panel.json in the seed's shape (P4, P10)."""
+def panel_json(result: PanelResult, body: str) -> str:
+    """Return panel.json in the seed's shape (P4, P10); `stats.draft` is the body it judged."""
     document = {
         "summary": summary_of(result),
         "findings": [_item(item) for item in result.of("confirmed")],
         "refuted": [_item(item) for item in result.of("refuted")],
         "unverified": [_item(item) for item in result.of("unverified")],
-        "unexamined": result.selection.unexamined,
         "sources": _sources(result),
-        "stats": _stats(result),
+        "stats": {**_stats(result), "draft": draft_mark(body)},
     }
     return json.dumps(document, ensure_ascii=False, sort_keys=True, indent=1) + "\n"
+
+
+def draft_mark(body: str) -> str:
+    """Return the hash by which a panel's result knows the report it judged."""
+    return hashlib.sha256(body.strip().encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def summary_of(result: PanelResult) -> str:
@@ -229,6 +233,7 @@ def _stats(result: PanelResult) -> dict[str, Any]:
         "votes": len(votes),
         "valid": valid,
         "abstained": len(votes) - valid,
+        "unexamined": result.selection.unexamined,
         "failed": sum(vote.kind == "unreadable" for vote in votes),
         "fallbacksFired": notes.count("fallbacksFired: 1"),
         "fallbackRecovered": notes.count("fallbackRecovered: 1"),

@@ -35,7 +35,7 @@ from omh_research.tools.urls import canonical
 NEEDED = 2
 MAX_QUERIES = 3
 _WORDS = re.compile(r"[^\W\d_][\w'-]*")
-_HAN = re.compile(r"[\u4e00-\u9fff]{3,8}")
+_HAN = re.compile(r"[\u4e00-\u9fff]{3,}")
 
 
 class Evaluation(Struct, frozen=True):
@@ -87,6 +87,7 @@ def evaluate(snapshot: Snapshot, services: Services) -> Evaluation:
 
 def run(snapshot: Snapshot, services: Services) -> Outcome:
     """Return the outcome of the gap check of a run with several rounds."""
+    snapshot = replace(snapshot, plan=_searched(snapshot))
     plan = plan_of(snapshot)
     state = snapshot.state
     iteration = state.iteration + 1
@@ -127,6 +128,19 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
         events=(logged,),
         changes={**changes, "subtopic_count": len(revised.subtopics)},
     )
+
+
+def _searched(snapshot: Snapshot) -> Plan:
+    """Return the plan as it was searched: without items that a lap cut off had appended already.
+
+    The same evaluation then appends the same items again.
+    """
+    plan = plan_of(snapshot)
+    done = set(snapshot.state.completed_subtopics)
+    kept = tuple(item for item in plan.subtopics if item.name in done)
+    if len(kept) == len(plan.subtopics) or not kept:
+        return plan
+    return replace(plan, subtopics=kept, revision=plan.revision - 1)
 
 
 def _reason(judged: Evaluation) -> str:
@@ -229,10 +243,11 @@ def _new_concept(
 def _phrases(sentence: str) -> Iterator[str]:
     """Yield phrases of two or three content words in a row; CJK runs of 3 to 8 characters."""
     if any(is_cjk(char) for char in sentence):
-        for match in _HAN.finditer(sentence):
-            text = match[0]
-            for size in range(3, len(text) + 1):
-                yield from (text[i : i + size] for i in range(len(text) - size + 1))
+        for part in content_words(sentence):  # parted at function words
+            for match in _HAN.finditer(part):
+                text = match[0]
+                for size in range(3, min(len(text), 8) + 1):
+                    yield from (text[i : i + size] for i in range(len(text) - size + 1))
     content = set(content_words(sentence))
     run: list[str] = []
     for word in [*_WORDS.findall(sentence), ""]:

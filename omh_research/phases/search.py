@@ -124,7 +124,9 @@ def _memo(
 
     new = [FindingText(stems[subtopic.name], subtopic.name, text) for subtopic, text in texts]
     order = list(stems)
-    both = sorted((*snapshot.findings, *new), key=lambda found: order.index(found.subtopic))
+    fresh = {found.stem for found in new}  # a lap cut off may have written some already
+    kept = [found for found in snapshot.findings if found.stem not in fresh]
+    both = sorted((*kept, *new), key=lambda found: order.index(found.subtopic))
     merged = replace(snapshot, findings=tuple(both))
     return memo_files(merged, services, snapshot.state.concepts, ())
 

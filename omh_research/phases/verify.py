@@ -77,16 +77,15 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
         return _passed(snapshot, services, replies, gate)
     result = panel.judge(snapshot, services, body)
     if result.of("refuted"):
-        votes = (*replies, *result.replies)
-        failed = _failed(snapshot, panel.refutations(result), "panel", votes, gate)
-        return replace(failed, artifacts=(_panel_file(result),))
+        failed = _failed(snapshot, panel.refutations(result), "panel", replies, gate)
+        return replace(failed, artifacts=(_panel_file(result, body),))
     if result.is_undecided:
         return _undecided(snapshot, result, replies)
     return _passed(snapshot, services, replies, gate, result)
 
 
-def _panel_file(result: panel.PanelResult) -> Artifact:
-    return Artifact("evidence", panel.PANEL, panel.panel_json(result))
+def _panel_file(result: panel.PanelResult, body: str) -> Artifact:
+    return Artifact("evidence", panel.PANEL, panel.panel_json(result, body))
 
 
 def _undecided(
@@ -99,19 +98,14 @@ def _undecided(
     stopped = asked >= panel.MAX_UNDECIDED or not result.may_ask
     word = Word.BLOCKED if stopped else Word.PANEL_COMPLETE
     fields = {"reason": UNVERIFIABLE} if stopped else {"outcome": "undecided"}
-    new = [reply for reply in result.replies if f"-{state.undecided}-vote-" in reply.task_id]
-    if not state.undecided:
-        new += replies
-    changes: dict[str, Any] = {
-        "undecided": asked,
-        **accounted(state, new, [True] * len(new)),  # a failed vote is an abstention, no breaker
-    }
+    # A failed vote is an abstention (P2): it neither opens nor closes the breaker.
+    changes: dict[str, Any] = {"undecided": asked, **accounted(state, replies)}
     if stopped:
         changes["blocked_reason"] = UNVERIFIABLE
         changes["last_verifier_feedback"] = panel.summary_of(result)
     return Outcome(
         trigger=Trigger.STOPPED if stopped else Trigger.UNDECIDED,
-        artifacts=(_panel_file(result),),
+        artifacts=(_panel_file(result, draft_body(snapshot)),),
         events=(event.make(word, state.slug, step, **fields),),
         changes=changes,
         notes=(panel.summary_of(result),),
@@ -131,7 +125,7 @@ def _passed(
     notes = _notes(replies, gate)
     artifacts: list[Artifact] = []
     if judged is not None:
-        artifacts.append(_panel_file(judged))
+        artifacts.append(_panel_file(judged, draft_body(snapshot)))
         draft = _counted(draft, len(judged.of("unverified")))
         notes = (*notes, panel.summary_of(judged))
     confirmed = frontmatter.set_status(draft, "confirmed")

@@ -6,6 +6,7 @@ to overwrite an answered task with another text. Importers: store, wiring (by pr
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 
@@ -76,6 +77,18 @@ class Mailbox:
         path = self._layout.reply(self._slug, check_task_id(reply.task_id))
         disk.replace(path, data, mode=disk.STATE_MODE)
         return True
+
+    def all(self) -> tuple[Reply, ...]:
+        """Return every stored reply by task id; a file that is no reply is left out."""
+        folder = self._layout.tasks_dir(self._slug)
+        if not disk.check_directory(folder):
+            return ()
+        found = []
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".json"):
+                with contextlib.suppress(DamagedFileError, UsageError):
+                    found.append(self.get(name.removesuffix(".json")))
+        return tuple(reply for reply in found if reply is not None)
 
     def count(self) -> int:
         """Return how many replies are stored."""
