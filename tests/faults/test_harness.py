@@ -39,3 +39,17 @@ def test_every_harness_in_full(job: str, capsys: pytest.CaptureFixture[str]) -> 
     with capsys.disabled():
         print("\n" + summary.strip())
     assert "violations: 0" in summary
+
+
+@pytest.mark.deep
+def test_every_planted_mistake_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    """81 section 8: swapped writes, dropped syncs, writing in place, a lock that locks nothing …"""
+    done = subprocess.run(
+        [sys.executable, str(HARNESS.with_name("mutations.py"))],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode == 2 and done.stdout.startswith("skipped:"):
+        pytest.skip(done.stdout.strip())
+    with capsys.disabled():
+        print("\n" + done.stdout.strip().splitlines()[-1])
+    assert done.returncode == 0, done.stdout + done.stderr
