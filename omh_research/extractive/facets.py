@@ -139,15 +139,25 @@ def _candidates(
     seen = _Seen({}, defaultdict(float), defaultdict(list))
     recurring = repeated_groups([item.unit.text for item in best], brief.language)
     decay = 2 if is_question(brief.topic) else 5
+    nearness = _nearness(best)
     for place, item in enumerate(best):
         is_lead = (item.document, item.unit.order) in lead
-        value = max(0.0, item.score) / (1 + place / decay)
+        value = max(0.0, item.score) * nearness[item.document] / (1 + place / decay)
         found = set(find_phrases(item.unit.text, brief.language))
         if brief.language in _DENSE:
             found |= {group for group in recurring if group in item.unit.text}
         for phrase in sorted(found):
             seen.add(phrase, value, None if is_lead else (place, item.document))
     return _rate(brief, seen, topic_tokens)
+
+
+def _nearness(scored: Sequence[Scored]) -> dict[int, float]:
+    """How near each document is to the topic: its best sentence against the best of all."""
+    best: dict[int, float] = {}
+    for item in scored:
+        best[item.document] = max(best.get(item.document, 0.0), item.coverage)
+    most = max(best.values(), default=0.0) or 1.0
+    return {document: max(0.05, share / most) for document, share in best.items()}
 
 
 class _Seen(NamedTuple):

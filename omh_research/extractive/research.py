@@ -39,6 +39,10 @@ DENSE_TOPIC_QUOTES = 40  # sentences of scripts without spaces are a third as lo
 QUERY_QUOTES = 4
 # A query's quote must hold half of what the query has beyond the topic's words.
 MIN_OWN_COVERAGE = 0.5
+# Documents that hold at least this share of what the nearest one holds of the topic come first.
+NEAR_SHARE = 0.25
+# Documents that do not are only looked at where the others give fewer quotes than this.
+ENOUGH_QUOTES = 2
 
 
 class Researched(Struct, frozen=True):
@@ -91,6 +95,7 @@ def research(brief: Brief, library: Library, should_stop: Callable[[], bool]) ->
     reader = _Reader(brief, library, should_stop)
     chosen = Chosen()
     gaps: list[str] = []
+    unmet: list[str] = []
     queries: list[tuple[str, int]] = []
     if brief.subtopic != FOLLOWUP_STEM:
         hits = reader.search(brief.topic)
@@ -107,7 +112,9 @@ def research(brief: Brief, library: Library, should_stop: Callable[[], bool]) ->
         for quote in quotes:
             chosen.add(quote)
         if not quotes:
-            gaps.append(query)
+            unmet.append(query)
+    if brief.subtopic == FOLLOWUP_STEM or len(unmet) == len(brief.queries):
+        gaps += unmet  # one query answered is a subtopic answered
     used = {quote.url for quote in chosen.quotes}
     sources = tuple(page for page in reader.pages.values() if page.url in used)
     return Researched(
@@ -152,7 +159,26 @@ def _query_quotes(
     scored = _score(brief, query, pages, hits)
     own = ask_about(query, brief.topic, brief.language, [item.unit.terms for item in scored])
     fitting = [item for item in scored if coverage(own, item.unit.terms) >= MIN_OWN_COVERAGE]
-    return spread(fitting, pages, QUERY_QUOTES)
+    near = _near_topic(brief, scored)
+    quotes = spread([item for item in fitting if item.document in near], pages, QUERY_QUOTES)
+    if len(quotes) >= ENOUGH_QUOTES:
+        return quotes
+    chosen = Chosen()
+    for quote in [*quotes, *spread(fitting, pages, QUERY_QUOTES)]:
+        if len(chosen.quotes) < ENOUGH_QUOTES:
+            chosen.add(quote)
+    return chosen.quotes
+
+
+def _near_topic(brief: Brief, scored: Sequence[Scored]) -> set[int]:
+    """Return the documents that speak of the topic too, by the words of the whole document."""
+    words: dict[int, set[str]] = {}
+    for item in scored:
+        words.setdefault(item.document, set()).update(item.unit.terms)
+    topic = ask(brief.topic, brief.language, (item.unit.terms for item in scored))
+    shares = {document: coverage(topic, frozenset(held)) for document, held in words.items()}
+    enough = NEAR_SHARE * max(shares.values(), default=0.0)
+    return {document for document, share in shares.items() if share and share >= enough}
 
 
 def render_finding(brief: Brief, found: Researched) -> str:

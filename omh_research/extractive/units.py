@@ -54,9 +54,21 @@ _REFERENCE_HEAD = re.compile(
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]"
 )
+# Lines of a table of contents, and template text that no finding may hold (the gate refuses it).
+_CONTENTS = re.compile(
+    r"^\d{1,4}\s+\d+(?:\.\d+)*\.?\s|\s\.$|(?:\. ?){4,}|^\d+(?:\.\d+)+\.?(?:\s\S+){1,7}$"
+)
+_TEMPLATE = re.compile(
+    r"\blorem ipsum\b|\bplaceholder text\b|\bsample (?:report|text)\b|\b(?:TODO|FIXME)\b|"
+    r"\{[a-z ]{2,60}\}|<(?:insert|your|add|enter|title|url|topic|subtopic|name)\b|"
+    r"\[[a-z][^\]\n]*\]",
+    re.I,
+)
 _SEPARATORS = re.compile(r"\s[|·•»›/]\s|\t")
 _ENDING_NOTES = re.compile(r"(?:\s*[\[【]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】])+$")
-_OPENING = re.compile(r"^(?:[-*+•>]\s+|\d{1,3}[.)]\s+(?=\D)|(?:[\[【]\s*\^?\d{1,4}\s*[\]】]\s*)+)")
+_OPENING = re.compile(
+    r"^(?:\\?[-*+•>]\s+|\d{1,3}[.)]\s+(?=\D)|(?:[\[【]\s*\^?\d{1,4}\s*[\]】]\s*)+)"
+)
 
 
 class Unit(Struct, frozen=True):
@@ -200,6 +212,8 @@ def is_quotable(text: str, *, is_part: bool = False) -> bool:
         or _CITED.search(text)
         or _LINKED.search(text)
     ):
+        return False
+    if _CONTENTS.search(text) or _TEMPLATE.search(text) or text.count("\\") > 1:
         return False
     if _REFERENCE.search(text) or len(_SEPARATORS.findall(text)) >= 2:
         return False
