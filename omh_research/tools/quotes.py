@@ -145,7 +145,16 @@ class PreparedQuote:
         if self.norm[:1] in _MARKS and self.norm[-1:] in _MARKS:
             self.norm = self.norm.strip("'\"")  # the marks are the citing text's, not the source's
         self.form = comparable(quote, norm=self.norm)
-        self.core = self.form.strip(_EDGE + "\u2033")
+        self.core = _core(self.form)
+
+
+def _core(form: str) -> str:
+    """Return a form without its edge punctuation; that is what is looked for.
+
+    A dash at the end goes too: "IL-" must meet the border check that "IL-4" cut at "IL" meets. A
+    dash at the start stays, it may be a sign.
+    """
+    return form.strip(_EDGE + "\u2033").rstrip(_EDGE + "-")
 
 
 def match(quote: str | PreparedQuote, text: str | PreparedText) -> str:
@@ -223,7 +232,7 @@ def _search(quote: PreparedQuote, source: PreparedText, start: int) -> tuple[int
         (source.form, comparable(flat)),
     ):
         hay = _Hay(source, text)
-        found = _find(form.strip(_EDGE), hay) or _find_parts(form, hay)
+        found = _find(_core(form), hay) or _find_parts(form, hay)
         if found:
             return *found, text
     return None
@@ -238,7 +247,7 @@ def split_parts(form: str) -> list[str]:
     """Return the parts of a quote's form between ellipses: all of it where there is none."""
     if ".." not in form and ". ." not in form:
         return [form]
-    parts = (part.strip(_EDGE) for part in _ELLIPSIS.split(form))
+    parts = (_core(part) for part in _ELLIPSIS.split(form))
     return [part for part in parts if part]
 
 

@@ -60,6 +60,7 @@ def source() -> PreparedText:
         "The system—an open source engine—works",
         "The system--an open source engine--works",
         "an open source engine—\u00a0\n works well",
+        "The system—an open source engine—",
         "The bold claim here is linked and noted. Then it ended",
         "The **bold claim** here is linked",
         "he said 'it is done' to them",
@@ -135,6 +136,10 @@ def test_what_does_not_change_the_words_is_verified(quote: str, source: Prepared
         "The plаnt delivers 15 million",  # a Cyrillic letter
         "345 long. Sie fand am",  # of 12 345
         "It was 61⁄2 pages on page",
+        "The committee for 2010-",  # of 2010–11
+        "committee for 2010–.",
+        "team. The anti-inflammatory team works on sugar-",
+        "It is not effective in adults, said the anti-",
         "价格为五万元，不防水。共1月份23个",
         "五万元，不防水。共1月份23个",  # of 十五万
         "月份23个，本产品支持 Windows",
