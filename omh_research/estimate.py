@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from omh_research.budget import UNCOUNTED
 from omh_research.documents.options import RunOptions
 from omh_research.machine import MAX_SYNTHESIS_FAILURES
 from omh_research.phases.contract import MAX_FAILURES
@@ -67,8 +68,9 @@ def estimate(options: RunOptions, delegate: str) -> Estimate:
     )
     limits = caps.effective_caps(dict(overrides(options)))
     calls = Range(0, 0)
-    if delegate == "llm":
-        most = tasks.high + researchers.high * (CALLS_PER_RESEARCHER[1] - 1)
+    if delegate not in UNCOUNTED:
+        own = researchers.high * (CALLS_PER_RESEARCHER[1] - 1) if delegate == "llm" else 0
+        most = tasks.high + own
         calls = Range(min(tasks.low, limits["max_model_calls"]),
                       min(most, limits["max_model_calls"]))  # fmt: skip
     fetches = Range(0, limits["max_fetches"])

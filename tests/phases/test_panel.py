@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ CLAIMS = find_claims(long_report(), NAMES)
 MARKS = [hashlib.sha256(claim.sentence.encode()).hexdigest()[:12] for claim in CLAIMS]
 
 
-def lines_of(votes: dict[int, tuple[str, ...]], asking: int = 0) -> list[dict[str, Any]]:
+def lines_of(votes: Mapping[int, tuple[str, ...]], asking: int = 0) -> list[dict[str, Any]]:
     """Return script lines for the votes of claims by number; a missing vote has none."""
     found = []
     for at, kinds in votes.items():
@@ -74,6 +75,11 @@ def lines_of(votes: dict[int, tuple[str, ...]], asking: int = 0) -> list[dict[st
             elif kind != "missing":
                 found.append({**line, "text": SAID[kind]})
     return found
+
+
+def every(kinds: tuple[str, ...]) -> dict[int, tuple[str, ...]]:
+    """Return the same votes for each of the twelve claims."""
+    return dict.fromkeys(range(12), kinds)
 
 
 def panel_run(folder: Path, votes: list[dict[str, Any]], *more: str) -> Run:
@@ -158,7 +164,7 @@ def test_every_mix_of_votes_in_a_run_gives_its_outcome_in_panel_json(
 
 def test_a_refuted_claim_sends_the_draft_back_with_the_reasons(tmp_path: Path) -> None:
     """P5, P9: FAIL with the refutations as feedback."""
-    votes = {at: ("confirm",) * 3 for at in range(12)} | {5: ("refute", "refute", "confirm")}
+    votes = every(("confirm",) * 3) | {5: ("refute", "refute", "confirm")}
     run = panel_run(tmp_path, lines_of(votes))
     ended = run.step()
     assert (ended.code, ended.json["phase"]) == (0, "synthesize")
@@ -169,7 +175,7 @@ def test_a_refuted_claim_sends_the_draft_back_with_the_reasons(tmp_path: Path) -
 
 def test_unverified_claims_are_counted_and_shown_but_do_not_fail(tmp_path: Path) -> None:
     """P5, P10: the file's body stays as returned; `show --report` and json append the section."""
-    votes = {at: ("confirm",) * 3 for at in range(12)}
+    votes = every(("confirm",) * 3)
     votes |= {4: ("abstain", "failed", "confirm"), 8: ("qualified", "confirm", "confirm")}
     run = panel_run(tmp_path, lines_of(votes))
     assert run.step().json["status"] == "confirmed"
@@ -189,10 +195,10 @@ def test_no_quorum_anywhere_is_never_confirmed_and_only_failed_votes_are_asked_a
     tmp_path: Path,
 ) -> None:
     """P5: draft stays, phase verify, three invocations, then blocked and said plainly."""
-    first = {at: ("failed", "unreadable", "abstain") for at in range(12)}
+    first = every(("failed", "unreadable", "abstain"))
     lines = lines_of(first)
     for asking in (1, 2):
-        lines += lines_of({at: ("failed", "unreadable", "missing") for at in range(12)}, asking)
+        lines += lines_of(every(("failed", "unreadable", "missing")), asking)
     run = panel_run(tmp_path, lines)
     before = run.calls()
     for asking in range(2):
@@ -213,15 +219,15 @@ def test_no_quorum_anywhere_is_never_confirmed_and_only_failed_votes_are_asked_a
 
 def test_only_abstentions_leave_nothing_to_ask(tmp_path: Path) -> None:
     """P5: blocked at once, no vote is asked a second time."""
-    run = panel_run(tmp_path, lines_of({at: ("abstain",) * 3 for at in range(12)}))
+    run = panel_run(tmp_path, lines_of(every(("abstain",) * 3)))
     ended = run.step()
     assert (ended.code, ended.json["blocked_reason"]) == (3, "verification_could_not_run")
 
 
 def test_a_later_quorum_confirms(tmp_path: Path) -> None:
     """P5: the votes that failed answer the second time; what was paid is counted once."""
-    lines = lines_of({at: ("failed", "failed", "confirm") for at in range(12)})
-    lines += lines_of({at: ("confirm", "confirm", "confirm") for at in range(12)}, 1)
+    lines = lines_of(every(("failed", "failed", "confirm")))
+    lines += lines_of(every(("confirm", "confirm", "confirm")), 1)
     run = panel_run(tmp_path, lines)
     assert run.step().json["phase"] == "verify"
     ended = run.step()
@@ -232,7 +238,7 @@ def test_a_later_quorum_confirms(tmp_path: Path) -> None:
 
 def test_a_kill_after_the_last_vote_asks_none_again(tmp_path: Path) -> None:
     """P3: every vote is stored under its task id; the state is put back as the kill left it."""
-    votes = {at: ("confirm", "confirm", "refute") for at in range(12)} | {3: ("refute",) * 3}
+    votes = every(("confirm", "confirm", "refute")) | {3: ("refute",) * 3}
     run = panel_run(tmp_path, lines_of(votes))
     saved = run.state_path.read_bytes()
     assert run.step().json["phase"] == "synthesize"
