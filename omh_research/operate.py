@@ -33,11 +33,10 @@ def cancel(project: Project, slug: str, reason: str, by: str = "user") -> RunSta
         NoSuchRunError: no such run. UsageError: it is confirmed already.
     """
     check_slug(slug)
+    if project.reader.report_status(slug) == "confirmed":  # also where its state is still there
+        raise UsageError(f"{slug} is confirmed already; there is nothing to cancel.")
     if project.reader.state_bytes(slug) is None:
-        ended = ended_status(project, slug)
-        if ended.status == "confirmed":
-            raise UsageError(f"{slug} is confirmed already; there is nothing to cancel.")
-        return ended
+        return ended_status(project, slug)
     project.writer.put_cancel(slug, reason, by)
     try:
         with lock.held(project.layout.lock(slug), wait_s=0):
