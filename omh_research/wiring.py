@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -62,7 +63,10 @@ class Wiring:
 
     def delegate(self, name: str, options: RunOptions) -> Delegate:
         """Return the delegate called `name`, with the run's options for it."""
-        return make(name, options.delegate_options, role_text=self.role_text)
+        from omh_research.providers.web.keys import read_dotenv
+
+        environ = {**read_dotenv(Path(self._project.layout.root)), **os.environ}
+        return make(name, options.delegate_options, role_text=self.role_text, environ=environ)
 
     def check(self, name: str, options: RunOptions) -> None:
         """Fail fast, before any file is written (spec E36, E42).
@@ -159,8 +163,9 @@ class Wiring:
         rules = LibraryRules(canonical, self._project.now, budget_of(snapshot.caps_plan))
 
         def library_for(task: Task) -> Library | None:
-            wants = task.role in ("researcher", "planner") and delegate.needs_library
-            if not wants:
+            own = options.corpus or options.bundle
+            wants = delegate.needs_library or (own and getattr(delegate, "wants_library", False))
+            if not wants or task.role not in ("researcher", "planner"):
                 return None
             providers, reader = self.sources_of(options)
             subquestion = task.brief.subtopic or "(plan)"
