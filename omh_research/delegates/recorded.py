@@ -154,6 +154,7 @@ class RecordedLibrary:
         )
         if page.state != "ok":
             return row
+        row = _with(row, identifiers=page.identifiers)
         return _with(row, sha256=self._record.hold(page.text), page_starts=page.page_starts)
 
     def _recorded_page(self, row: Fetch, url: str) -> Page | None:
@@ -170,6 +171,7 @@ class RecordedLibrary:
             text=text,
             date=row.date,
             page_starts=row.page_starts,
+            identifiers=row.identifiers,
         )
 
     def remaining_fetches(self) -> int:

@@ -63,6 +63,8 @@ class HeldText(Struct, frozen=True):
     accessed_at: str = ""
     text: str = ""
     doi: str | None = None
+    arxiv: str | None = None
+    pmid: str | None = None
     publisher: str = ""
     source_type: str = ""
 
@@ -90,3 +92,4 @@ class Fetch(Struct, frozen=True, omit_defaults=True):
     sha256: str = ""
     detail: str = ""
     page_starts: tuple[int, ...] = ()
+    identifiers: Identifiers = Identifiers()

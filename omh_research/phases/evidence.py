@@ -16,6 +16,7 @@ from omh_research.documents.names import kebab
 from omh_research.documents.source import HeldText
 from omh_research.documents.source_lines import Source
 from omh_research.tools.alignment import align
+from omh_research.tools.identifiers import find_arxiv, find_dois, find_pmids
 from omh_research.tools.ledger import EvidenceRow
 from omh_research.tools.quotes import PreparedText, match
 from omh_research.tools.urls import canonical
@@ -80,7 +81,18 @@ def _row(
     }
     if text is not None:
         row["content_sha256"] = text.sha256
+    row.update(_identifiers(str(row["canonical_url"]), text))
     return row
+
+
+def _identifiers(url: str, text: HeldText | None) -> dict[str, str]:
+    """Return the work's identifiers, as the source gave them or as its address says (B12)."""
+    found = {
+        "doi": (text.doi if text is not None else None) or next(iter(find_dois(url)), None),
+        "arxiv": (text.arxiv if text is not None else None) or next(iter(find_arxiv(url)), None),
+        "pmid": (text.pmid if text is not None else None) or next(iter(find_pmids(url)), None),
+    }
+    return {name: value for name, value in found.items() if value}
 
 
 def _confidence(sources: int) -> str:

@@ -109,6 +109,9 @@ class Sources:
                 date=row.date,
                 accessed_at=row.accessed_at,
                 text=text,
+                doi=row.identifiers.doi,
+                arxiv=row.identifiers.arxiv,
+                pmid=row.identifiers.pmid,
             )
         return found
 
