@@ -14,7 +14,7 @@ from omh_research.documents.report import parse_report
 from omh_research.export.view import CitedSource, ReportView
 from omh_research.project import Project
 from omh_research.store.sources import Sources
-from omh_research.tools import memo
+from omh_research.tools import memo, sentences
 from omh_research.tools.independence import SourceFact, independent_sources, priority_of, tag_of
 from omh_research.tools.references import find_markers
 from omh_research.tools.urls import canonical
@@ -24,12 +24,14 @@ _WORDS = {
         "title": "研究报告：", "parts": "问题拆解", "part": "子问题", "conclusions": "关键结论",
         "conclusion": "结论", "evidence": "证据：", "uncertain": "不确定点", "summary": "总结",
         "sources": "参考来源", "none": "无", "thin": "独立来源不足两个", "source": "来源",
+        "open": "未验证点：", "dispute": "争议点",
     },
     "en": {
         "title": "Research report: ", "parts": "Subproblems", "part": "Subproblem",
         "conclusions": "Key conclusions", "conclusion": "Conclusion", "evidence": "Evidence:",
         "uncertain": "Uncertain points", "summary": "Summary", "sources": "Sources",
-        "none": "none", "thin": "fewer than two independent sources", "source": "source",
+        "none": "none", "thin": "fewer than two independent sources", "source": "Source",
+        "open": "Not verified: ", "dispute": "Disputed",
     },
 }  # fmt: skip
 
@@ -73,14 +75,35 @@ def to_files(project: Project, view: ReportView) -> dict[str, str]:
         for row in part.findings
         if row.conflict
     )
-    whole = memo.Memo(parts, uncertain=uncertain + conflicts)
+    whole = memo.Memo(parts, _concepts(project, view.slug), uncertain + conflicts)
     return {
         "state.json": _json(_state(project, view, counts)),
         "memo.json": _json(memo.memo_json(whole)),
         "memo.md": memo.memo_markdown(whole, view.language),
         "sources.json": _json(memo.sources_json(whole, added)),
-        "report.md": _report(view, names, uncertain + conflicts, words),
+        "report.md": _report(view, names, _points(uncertain, conflicts, words), words),
     }
+
+
+def _concepts(project: Project, slug: str) -> tuple[str, ...]:
+    """Return the new concepts that the run's own memo names."""
+    text = project.reader.evidence(slug, "memo.json")
+    if not text:
+        return ()
+    try:
+        found = json.loads(text).get("new_concepts")
+    except (ValueError, AttributeError):
+        return ()
+    return tuple(str(item) for item in found) if isinstance(found, list) else ()
+
+
+def _points(
+    thin: tuple[str, ...], conflicts: tuple[str, ...], words: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the lines of the section on what is uncertain, in the seed's words."""
+    colon = "：" if words["open"].endswith("：") else ": "
+    disputed = (f"{words['dispute']} {n}{colon}{text}" for n, text in enumerate(conflicts, 1))
+    return (*disputed, *(f"{words['open']}{text}" for text in thin))
 
 
 def _json(value: object) -> str:
@@ -108,9 +131,8 @@ def _report(
 ) -> str:
     tags = {s.n: tag_of(_priority(s), view.language) for s in view.sources}
     by_number = {source.n: source for source in view.sources}
-    colon = "：" if view.language == "zh" else ": "
     lines = [f"# {words['title']}{view.topic}", "", f"## {words['parts']}", ""]
-    lines += [f"- {words['part']} {i}{colon}{name}" for i, name in enumerate(names, 1)]
+    lines += [f"- {words['part']} {i}: {name}" for i, name in enumerate(names, 1)]
     lines += ["", f"## {words['conclusions']}", ""]
     for number, (text, cited) in enumerate(_conclusions(view), 1):
         lines += [f"### {words['conclusion']} {number}", "", text, "", words["evidence"], ""]
@@ -118,12 +140,12 @@ def _report(
             if n in by_number:
                 source = by_number[n]
                 quote = _nearest(text, source)
-                lines.append(f"- [{tags[n]}] {source.title}{colon}{quote}")
+                lines.append(f"- [{tags[n]}] {words['source']} {n}: {source.title} — {quote}")
         lines.append("")
     lines += [f"## {words['uncertain']}", ""]
     lines += [f"- {point}" for point in uncertain] or [f"- {words['none']}"]
     lines += ["", f"## {words['summary']}", "", _summary(view), "", f"## {words['sources']}", ""]
-    lines += [f"{s.n}. [{tags[s.n]}] {s.title} - {s.url}" for s in view.sources]
+    lines += [f"{s.n}. [{tags[s.n]}] [{s.title}] - {s.url}" for s in view.sources]
     return "\n".join(lines) + "\n"
 
 
@@ -150,7 +172,7 @@ def _plain(text: str) -> tuple[str, tuple[int, ...]]:
     numbers = tuple(dict.fromkeys(n for marker in markers for n in marker.numbers))
     for marker in reversed(markers):
         text = text[: marker.start] + text[marker.end :]
-    return " ".join(text.split()).strip('"“” '), numbers
+    return memo.tidy(text).strip('"“” '), numbers
 
 
 def _conclusions(view: ReportView) -> list[tuple[str, tuple[int, ...]]]:
@@ -163,5 +185,11 @@ def _conclusions(view: ReportView) -> list[tuple[str, tuple[int, ...]]]:
 def _summary(view: ReportView) -> str:
     """Return two or three sentences; the first answers the question."""
     report = parse_report(view.body)
-    lines = [_plain(line)[0] for line in _bullets(report.text_of("summary"))]
-    return " ".join(line for line in lines if line)[:600]
+    told: list[str] = []
+    for kind in ("summary", "takeaways"):
+        for line in _bullets(report.text_of(kind)):
+            told += [span.text.strip() for span in sentences.split(_plain(line)[0])]
+        if len(told) >= 2:
+            break
+    kept = list(dict.fromkeys(sentence for sentence in told if sentence))[:3]
+    return ("" if view.language in ("zh", "ja") else " ").join(kept)

@@ -24,6 +24,7 @@ from omh_research.tools.similarity import is_near_duplicate
 MAX_POINT_CHARS = 200
 MAX_POINTS = 12
 MAX_COPIED_WORDS = 25
+_LOOSE = re.compile(r"\s+(?=[.,;:!?。，；：！？、])")
 _HTML = re.compile(r"</?[a-zA-Z][^>]{0,200}>")
 
 
@@ -100,9 +101,14 @@ def _distil(finding: ParsedFinding) -> list[tuple[int, str]]:
     return found
 
 
+def tidy(text: str) -> str:
+    """Return text on one line, without the gaps that removed citations leave before a stop."""
+    return _LOOSE.sub("", " ".join(text.split()))
+
+
 def clean_point(text: str, page: str) -> str:
     """Return a point fit for the memo, or "": no HTML, at most 200 characters, no long copy."""
-    plain = " ".join(_HTML.sub(" ", text).split()).strip('-* "“”')
+    plain = tidy(_HTML.sub(" ", text)).strip('-* "“”')
     words = plain.split()
     if page and len(words) > MAX_COPIED_WORDS and normalise(plain) in normalise(page):
         plain = " ".join(words[:MAX_COPIED_WORDS]) + " …"
