@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Protocol
 
 from omh_research.batch.unit import Done, Unit
@@ -114,22 +115,21 @@ class DaskExecutor:
 
     def __init__(self, do: Callable[[Unit], Done], workers: int, address: str) -> None:
         try:
-            from distributed import Client, LocalCluster, as_completed
+            dask: Any = import_module("distributed")
         except ModuleNotFoundError as error:
-            raise PrerequisiteError("The dask executor needs `distributed`.", hint=_INSTALL) from (
-                error
-            )
+            message = "The dask executor needs `distributed`."
+            raise PrerequisiteError(message, hint=_INSTALL) from error
         self._do = do
         self._cluster: Any = None
         target: Any = address
         if not address:
-            self._cluster = target = LocalCluster(
+            self._cluster = target = dask.LocalCluster(
                 n_workers=workers, threads_per_worker=1, dashboard_address=None
             )
-        self._client = Client(target)
+        self._client: Any = dask.Client(target)
         threads = sum(self._client.nthreads().values())
         self.width = max(1, threads if address else workers)
-        self._done = as_completed()
+        self._done: Any = dask.as_completed()
         self._units: dict[str, Unit] = {}
 
     def submit(self, unit: Unit) -> None:

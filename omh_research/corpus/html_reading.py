@@ -221,7 +221,9 @@ class _MainText(HTMLParser):
         """All collected blocks, a blank line between them."""
         self._flush()
         lines: list[str] = []
+        before = ""
         for block in self._blocks:
-            together = lines and block[:2] in ("- ", "| ") and lines[-1][:2] == block[:2]
+            together = block[:2] in ("- ", "| ") and before[:2] == block[:2]
             lines.append(block if together or not lines else "\n" + block)
+            before = block
         return "\n".join(lines)

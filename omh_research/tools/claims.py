@@ -45,7 +45,9 @@ _PRONOUN = re.compile(
 )
 _SUBJECT_END = re.compile(
     r"\s(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|does|did|"
-    r"ist|sind|war|waren|hat|haben|kann|wird|est|sont|es|son)\s|\s[a-z]{3,}(?:ed|es)\s|"
+    r"ist|sind|war|waren|hat|haben|kann|wird|est|sont|es|son)\s|\s[a-z]{3,}ed\s|"
+    r"\s[a-z]{3,}es\s(?=(?:the|an?|its|their|in|by|to)\s)|"
+    r"(?<=[a-z]s)\s[a-z]{3,}\s(?=(?:when|where|the|an?|in|by|from|to|at|on|with)\s)|"
     r"(?<=[\u4e00-\u9fff])(?:是|有|在|被|由|将|能|会|为|于)|は|が"
 )
 

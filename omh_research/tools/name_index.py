@@ -76,11 +76,12 @@ class NameIndex(Struct, frozen=True):
 
     def supports(self, name: Name) -> bool:
         """Return whether the text holds the name, or an accepted other form of it."""
-        if len(name.words) > 1:
-            acronym = "".join(word[0] for word in name.words if word not in connectors())
+        named = [word for word in name.words if word not in connectors()]
+        for words in (name.words, named):  # "Department of Energy": DOE; "European Union": EU
+            acronym = "".join(word[0] for word in words)
             if len(acronym) > 2 and acronym in self.words:
                 return True
-        return all(self._holds(word) for word in name.words)
+        return all(self._holds(word) for word in named)
 
     def _holds(self, word: str) -> bool:
         if word in self.words or word in self.initials:

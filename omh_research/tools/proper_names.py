@@ -90,9 +90,11 @@ class _Reader:
                 found.append(_named(run))
                 run = []
             word = _name_part(POSSESSIVE.sub("", token[0]))
-            if self._is_name(word, first) or (first and self._opens_name(word, at)):
+            is_name = self._is_name(word, first) or (first and self._opens_name(word, at))
+            is_inside = bool(run) and self._is_inside(run[-1], word, at)
+            if is_name or is_inside:
                 run.append(word)
-            elif run and not (word in connectors() and self._is_capital(at + 1)):
+            elif run:
                 found.append(_named(run))
                 run = []
         return [*found, _named(run)] if run else found
@@ -121,6 +123,12 @@ class _Reader:
             return False
         return word.casefold() not in _plain_words(self._language)
 
+    def _is_inside(self, before: str, word: str, at: int) -> bool:
+        """Return whether a word carries a name on: "of", or the "Energy" behind it."""
+        if word in connectors():
+            return self._is_capital(at + 1)
+        return before in connectors() and word[0].isupper()
+
     def _opens_name(self, word: str, at: int) -> bool:
         """Return whether the first word of a sentence opens a name."""
         if not self._may_be_name(word):
@@ -141,6 +149,8 @@ def _name_part(word: str) -> str:
 
 
 def _named(run: list[str]) -> Name:
+    while run[-1] in connectors():
+        run = run[:-1]
     return Name(" ".join(run), tuple(fold_name(word) for word in run))
 
 

@@ -101,11 +101,11 @@ MUTATIONS: dict[str, Mutation] = {
         MARKER_GOES + STATE_GOES,
         "cancel",
     ),
-    "a reply stored without being kept": Mutation(
-        "delegates/desk.py",
-        "                self._mailbox.put(reply)\n",
-        "                self.__dict__.setdefault('kept', {})[reply.task_id] = reply\n",
-        "kill",
+    "a stored reply not durable": Mutation(
+        "store/mailbox.py",
+        "        disk.replace(path, data, mode=disk.STATE_MODE)\n",
+        "        disk.replace(path, data, mode=disk.STATE_MODE, durable=False)\n",
+        "host",
     ),
     "a lock that locks nothing": Mutation(
         "store/lock.py", "            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)\n", "", "race"

@@ -178,6 +178,13 @@ def test_another_name_is_not_held(name: str) -> None:
     assert not all(index_names([TEXT]).supports(one) for one in found)
 
 
+def test_a_full_name_is_held_by_its_acronym() -> None:
+    index = index_names(["The DOE and NREL said so."])
+    found = find_names("It quotes the Department of Energy.")
+    assert [(name.text, index.supports(name)) for name in found] == [("Department of Energy", True)]
+    assert not index.supports(find_names("It quotes the Department of Labor.")[0])
+
+
 def test_inflected_names_of_other_scripts_are_held() -> None:
     index = index_names(["Германия и Франция подписали договор"])
     names = find_names("Договор подписан в Германии и в Польше", language="ru")
