@@ -9,12 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import structs
+
 from omh_research.delegates.interface import Library
 from omh_research.documents.source import Hit
 from omh_research.documents.task import Brief, Reply, Task, Usage
 from omh_research.errors import DelegateError, ProviderError
 
 WIDER_QUERY_CHARS = 300
+
+
+PLAN_DOCUMENTS = 3
+PLAN_CHARS = 20_000
 
 
 class ExtractiveDelegate:
@@ -61,7 +67,7 @@ def _plan(brief: Brief, library: Library | None) -> str:
     hits: list[Hit] = []
     if library is not None:
         try:
-            hits = library.search(brief.topic, limit=SEARCH_LIMIT)
+            hits = _read_first(library, library.search(brief.topic, limit=SEARCH_LIMIT))
             if hits and count_facets(brief, hits) < brief.wanted_subtopics[0]:
                 # Too little was found for the words of the topic: look beside the best passage.
                 more = library.search(hits[0].snippet[:WIDER_QUERY_CHARS], limit=SEARCH_LIMIT)
@@ -70,6 +76,19 @@ def _plan(brief: Brief, library: Library | None) -> str:
         except ProviderError:
             pass  # the researchers will say that the search is down; a plan can be made
     return render_plan(plan_facets(brief, hits))
+
+
+def _read_first(library: Library, hits: list[Hit]) -> list[Hit]:
+    """Return the hits, the first ones with their documents' text: facets come from whole texts.
+
+    The researchers read the same documents first, so nothing is fetched twice.
+    """
+    read: list[Hit] = []
+    for hit in hits[:PLAN_DOCUMENTS]:
+        page = library.read(hit.url)
+        text = page.text[:PLAN_CHARS] if page.state == "ok" else hit.snippet
+        read.append(structs.replace(hit, snippet=text))
+    return [*read, *hits[PLAN_DOCUMENTS:]]
 
 
 def _research(task: Task, library: Library | None, should_stop: Callable[[], bool]) -> Reply:

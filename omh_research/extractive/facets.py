@@ -20,11 +20,19 @@ from omh_research.documents.task import Brief
 from omh_research.extractive.labels import fallback_facets
 from omh_research.extractive.phrases import find_phrases, repeated_groups
 from omh_research.extractive.questions import is_question
-from omh_research.extractive.scoring import Scored, ask, keep_relevant, score_documents
+from omh_research.extractive.scoring import (
+    Question,
+    Scored,
+    ask,
+    coverage,
+    keep_relevant,
+    score_documents,
+)
 from omh_research.extractive.units import Unit, quotable_units
 from omh_research.tools.tokens import content_tokens, content_words, tokenize
 
 MAX_SENTENCES = 40
+NEAR_SHARE = 0.5
 MAX_CANDIDATES = 150
 MAX_QUERY_WORDS = 12
 _DENSE = ("zh", "ja")
@@ -197,10 +205,23 @@ def _best_sentences(
         page = Page(hit.url, hit.url, "ok", text=hit.snippet)
         documents.append(quotable_units(page, brief.language, topic_tokens))
     question = ask(brief.topic, brief.language, [u.terms for units in documents for u in units])
+    documents = _near_topic(question, documents)
     scored = score_documents(question, documents)
     relevant = keep_relevant(scored)
     kept = set(map(id, relevant))
     return [*relevant, *(item for item in scored if id(item) not in kept)][:MAX_SENTENCES]
+
+
+def _near_topic(question: Question, documents: list[Sequence[Unit]]) -> list[Sequence[Unit]]:
+    """Leave out documents that hold less than half of what the nearest one holds of the topic."""
+    shares = [
+        coverage(question, frozenset().union(*(unit.terms for unit in units))) if units else 0.0
+        for units in documents
+    ]
+    enough = NEAR_SHARE * max(shares, default=0.0)
+    return [
+        units if share >= enough else () for units, share in zip(documents, shares, strict=True)
+    ]
 
 
 def _rewords(tokens: frozenset[str], topic: frozenset[str]) -> bool:

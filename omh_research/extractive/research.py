@@ -39,10 +39,9 @@ DENSE_TOPIC_QUOTES = 40  # sentences of scripts without spaces are a third as lo
 QUERY_QUOTES = 4
 # A query's quote must hold half of what the query has beyond the topic's words.
 MIN_OWN_COVERAGE = 0.5
-# Documents that hold at least this share of what the nearest one holds of the topic come first.
-NEAR_SHARE = 0.25
-# Documents that do not are only looked at where the others give fewer quotes than this.
-ENOUGH_QUOTES = 2
+# Only documents that hold this share of what the nearest one holds of the topic are quoted: what
+# another document says of a facet's words alone is about something else.
+NEAR_SHARE = 0.5
 
 
 class Researched(Struct, frozen=True):
@@ -146,10 +145,12 @@ def _topic_quotes(brief: Brief, pages: Sequence[Page], hits: Sequence[Hit]) -> l
     chosen = Chosen()
     chosen.add(lead)
     most = DENSE_TOPIC_QUOTES if is_dense(lead.text) else TOPIC_QUOTES
+    near = _near_topic(brief, scored) | {scored[0].document}
     for item in relevant[1:]:
         if len(chosen.quotes) == most:
             break
-        chosen.add(to_quote(item, pages))
+        if item.document in near:
+            chosen.add(to_quote(item, pages))
     return chosen.quotes
 
 
@@ -160,14 +161,7 @@ def _query_quotes(
     own = ask_about(query, brief.topic, brief.language, [item.unit.terms for item in scored])
     fitting = [item for item in scored if coverage(own, item.unit.terms) >= MIN_OWN_COVERAGE]
     near = _near_topic(brief, scored)
-    quotes = spread([item for item in fitting if item.document in near], pages, QUERY_QUOTES)
-    if len(quotes) >= ENOUGH_QUOTES:
-        return quotes
-    chosen = Chosen()
-    for quote in [*quotes, *spread(fitting, pages, QUERY_QUOTES)]:
-        if len(chosen.quotes) < ENOUGH_QUOTES:
-            chosen.add(quote)
-    return chosen.quotes
+    return spread([item for item in fitting if item.document in near], pages, QUERY_QUOTES)
 
 
 def _near_topic(brief: Brief, scored: Sequence[Scored]) -> set[int]:

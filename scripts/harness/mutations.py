@@ -39,8 +39,6 @@ EXECUTE_FIRST = (
     "        for op in sorted(commit.ops, key=lambda op: not isinstance(op, FIRST)):\n"
     "            self._do(commit.slug, op)\n"
 )
-STATE_GOES = "        disk.remove(self._layout.state(slug))\n"
-MARKER_GOES = "        disk.remove(self._layout.cancel(slug))\n"
 MUTATIONS: dict[str, Mutation] = {
     "the state before the findings": Mutation(
         WRITER, EXECUTE, EXECUTE_FIRST.replace("FIRST", "PutState"), "kill"
@@ -95,11 +93,11 @@ MUTATIONS: dict[str, Mutation] = {
     "a log line glued to a torn one": Mutation(
         DISK, "                _write_all(fd, TORN_MARK)\n", "                pass\n", "kill"
     ),
-    "the cancel marker removed before the state": Mutation(
+    "another program's cancel written over": Mutation(
         WRITER,
-        STATE_GOES + MARKER_GOES,
-        MARKER_GOES + STATE_GOES,
-        "cancel",
+        "            cancel_requested=found.cancel_requested,\n",
+        "",
+        "tests/store/test_writer.py",
     ),
     "a stored reply not durable": Mutation(
         "store/mailbox.py",
