@@ -70,6 +70,7 @@ class Score(msgspec.Struct):
     answered: int = 0
     first: int = 0
     too_long: int = 0
+    blocked: int = 0
     quoted: int = 0
     documents: int = 0
     sections: int = 0
@@ -168,6 +169,7 @@ class Library:
 def by_engine(name: str, limit: int, offset: int = 0, step: int = 1) -> Score:
     """Put the questions to whole runs of the engine, one after the other, in one project."""
     from omh_research import Engine
+    from omh_research.documents.options import RunOptions
 
     _, documents, questions = load(name)
     score = Score()
@@ -175,14 +177,18 @@ def by_engine(name: str, limit: int, offset: int = 0, step: int = 1) -> Score:
         corpus = Path(temporary) / "corpus"
         corpus.mkdir()
         write_corpus(corpus, documents)
-        engine = Engine(root=Path(temporary))
+        engine = Engine(temporary)
         for question, answer in questions[offset : limit or None : step]:
             started = time.perf_counter()
-            run = engine.run(question, corpus=[str(corpus)])
+            begun = engine.start(question, options=RunOptions(corpus=("corpus",)))
+            ended = engine.run(begun.slug)
             score.seconds += time.perf_counter() - started
-            path = Path(temporary) / ".omh" / "research" / f"{run.slug}-report.md"
+            path = Path(temporary) / ".omh" / "research" / f"{begun.slug}-report.md"
             report = path.read_text("utf-8")
-            score.count(question, answer, report if "\nstatus: confirmed" in report else "")
+            if ended.status != "confirmed":
+                score.blocked += 1
+                score.misses.append(f"not confirmed: {question}")
+            score.count(question, answer, report if ended.status == "confirmed" else "")
     return score
 
 
@@ -232,6 +238,7 @@ def main() -> int:
                 "answered": round(score.answered / n, 3), "target": TARGETS.get(name, 0.92),
                 "first": round(score.first / n, 3), "first_target": FIRST_TARGET,
                 "quoted_chars": round(score.quoted / n), "over_limit": score.too_long,
+                "not_confirmed": score.blocked,
                 "documents": round(score.documents / n, 1),
                 "sections_with_two_documents": round(score.compared / max(1, score.sections), 3),
                 "empty_sections": round(score.empty / max(1, score.sections), 3),

@@ -32,7 +32,7 @@ from omh_research.extractive.units import Unit, quotable_units
 from omh_research.tools.tokens import content_tokens, content_words, tokenize
 
 MAX_SENTENCES = 40
-NEAR_SHARE = 0.5
+NEAR_SHARE = 0.3
 MAX_CANDIDATES = 150
 MAX_QUERY_WORDS = 12
 _DENSE = ("zh", "ja")
@@ -213,7 +213,7 @@ def _best_sentences(
 
 
 def _near_topic(question: Question, documents: list[Sequence[Unit]]) -> list[Sequence[Unit]]:
-    """Leave out documents that hold less than half of what the nearest one holds of the topic."""
+    """Leave out documents that hold too little of what the nearest one holds of the topic."""
     shares = [
         coverage(question, frozenset().union(*(unit.terms for unit in units))) if units else 0.0
         for units in documents

@@ -39,9 +39,11 @@ DENSE_TOPIC_QUOTES = 40  # sentences of scripts without spaces are a third as lo
 QUERY_QUOTES = 4
 # A query's quote must hold half of what the query has beyond the topic's words.
 MIN_OWN_COVERAGE = 0.5
-# Only documents that hold this share of what the nearest one holds of the topic are quoted: what
-# another document says of a facet's words alone is about something else.
-NEAR_SHARE = 0.5
+# Documents that hold at least this share of what the nearest one holds of the topic come first.
+NEAR_SHARE = 0.25
+ENOUGH_QUOTES = 2
+# What a document far from the topic must hold of a query's own words to be quoted all the same.
+SURE_COVERAGE = 0.8
 
 
 class Researched(Struct, frozen=True):
@@ -161,7 +163,19 @@ def _query_quotes(
     own = ask_about(query, brief.topic, brief.language, [item.unit.terms for item in scored])
     fitting = [item for item in scored if coverage(own, item.unit.terms) >= MIN_OWN_COVERAGE]
     near = _near_topic(brief, scored)
-    return spread([item for item in fitting if item.document in near], pages, QUERY_QUOTES)
+    chosen = Chosen()
+    for quote in spread([item for item in fitting if item.document in near], pages, QUERY_QUOTES):
+        chosen.add(quote)
+    # A second document where another speaks of the same (D1b). Far from the topic it must hold
+    # nearly all of a query of several words: one word in common is mostly about something else.
+    for item in fitting:
+        quote = to_quote(item, pages)
+        held = {other.url for other in chosen.quotes}
+        is_wanted = len(chosen.quotes) < ENOUGH_QUOTES or len(held) < 2
+        is_sure = len(own.terms) > 1 and coverage(own, item.unit.terms) >= SURE_COVERAGE
+        if is_wanted and quote.url not in held and (is_sure or item.document in near):
+            chosen.add(quote)
+    return chosen.quotes
 
 
 def _near_topic(brief: Brief, scored: Sequence[Scored]) -> set[int]:

@@ -22,6 +22,7 @@ from omh_research.tools.tokens import content_tokens, fold, is_cjk
 MIN_CHARS = 25
 MIN_DENSE_CHARS = 14
 MAX_CHARS = 900
+MAX_REFERENCE_CHARS = 500
 # Longer documents are first narrowed down to the passages that hold words of the question.
 WHOLE_CHARS = 40_000
 MAX_PASSAGES = 60
@@ -114,7 +115,7 @@ def _cut(
                 in_references = True
             elif span.text.startswith("#"):
                 in_references = False
-            cut = None if in_references else _trim(span.text)
+            cut = None if in_references or _in_reference(text, span) else _trim(span.text)
             if cut is None:
                 continue
             lead, quote = cut
@@ -127,6 +128,17 @@ def _cut(
             terms = frozenset(tokens)
             yield Unit(folded, start, start + len(quote), order, number, terms)
         order += 1  # parts of a long document are no neighbours
+
+
+def _in_reference(text: str, span: Span) -> bool:
+    """True when the line around the sentence is an entry of a reference list.
+
+    Initials and full stops make several "sentences" of one entry.
+    """
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.end)
+    line = text[start : end if end >= 0 else len(text)]
+    return len(line) <= MAX_REFERENCE_CHARS and _REFERENCE.search(line) is not None
 
 
 def _with_short_ones(text: str, spans: list[Span]) -> Iterator[Span]:
@@ -220,7 +232,7 @@ def is_quotable(text: str, *, is_part: bool = False) -> bool:
     letters = sum(map(str.isalnum, text))
     if letters * 2 < len(text) * 0.8 or (_ADDRESS.search(text) and letters < 120):
         return False
-    if is_part and len(text) >= 2 * (MIN_DENSE_CHARS if dense else MIN_CHARS):
+    if is_part and len(text) * 2 >= 3 * (MIN_DENSE_CHARS if dense else MIN_CHARS):
         return True
     return bool(_TERMINATED.search(text)) or _is_long_line(text, dense)
 

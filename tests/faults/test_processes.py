@@ -32,6 +32,7 @@ def spawn(root: Path, environment: dict[str, str], *args: str) -> subprocess.Pop
     return subprocess.Popen(
         child_command(*args, "--root", str(root)), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env=child_environment(**environment), start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # a runner may ignore it
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -80,11 +81,14 @@ def test_attempts_end(servers: Any) -> None:
     assert (len(server.requests), len(sleeper.slept)) == (MAX_ATTEMPTS, MAX_ATTEMPTS - 1)
 
 
-def test_dead_port_is_tried_again_and_then_named(servers: Any) -> None:
-    server, sleeper = servers.start(reply()), _Sleeper()
-    server._listener.close()
-    with pytest.raises(TransportError, match="No connection") as caught:
-        Transport(environ=server.environ(), sleep=sleeper).get(server.url())
+def test_dead_port_is_tried_again_and_then_named() -> None:
+    sleeper = _Sleeper()
+    with socket.socket() as reserved:  # bound, never listening: no other test can take the port
+        reserved.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{reserved.getsockname()[1]}"
+        transport = Transport(environ={"OMH_ALLOW_HOSTS": host}, sleep=sleeper)
+        with pytest.raises(TransportError, match="No connection") as caught:
+            transport.get(f"http://{host}/")
     assert (caught.value.state, len(sleeper.slept)) == ("error", MAX_ATTEMPTS - 1)
 
 
