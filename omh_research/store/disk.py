@@ -184,6 +184,22 @@ def replace(path: str, data: bytes, *, mode: int = DURABLE_MODE, durable: bool =
             sync_directory(os.path.dirname(path))
 
 
+def write_marker(path: str, data: bytes) -> None:
+    """Write a file whose presence is its meaning, without a temporary one; durable.
+
+    Only for markers whose readers accept any content; everything else goes through `replace`.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NOFOLLOW | _CLOEXEC | _BINARY
+    with _storage_errors("write", path):
+        fd = os.open(path, flags, STATE_MODE)
+        try:
+            _write_all(fd, data)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        sync_directory(os.path.dirname(path))
+
+
 def replace_all(files: Iterable[tuple[str, bytes]], *, mode: int = DURABLE_MODE) -> None:
     """Write several files whole and durable; files of one folder share its sync."""
     folders: dict[str, str] = {}

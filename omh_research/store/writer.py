@@ -154,7 +154,9 @@ class Writer:
             with _swept_away():
                 disk.replace(self._layout.cancel(slug), data, mode=disk.STATE_MODE)
                 return
-        disk.replace(self._layout.cancel(slug), data, mode=disk.STATE_MODE)
+        # The holder sweeps faster than we rename: the marker's presence alone is the cancel, and
+        # its readers accept one that is cut.
+        disk.write_marker(self._layout.cancel(slug), data)
 
     def clear(self, slug: str) -> None:
         """Remove a run's replies, state and markers, the state durable before the marker goes."""
