@@ -30,6 +30,7 @@ from omh_research.errors import (
     UsageError,
 )
 from omh_research.machine import Phase
+from omh_research.outcome import Outcome
 from omh_research.phases import PHASES
 from omh_research.phases.accounts import spent_on
 from omh_research.phases.contract import AwaitingHost, CancelSeen, CapReached, Services
@@ -161,21 +162,19 @@ def advance_held(
     if expected and snapshot.state.phase != expected:
         state = snapshot.state
         return StepReport(slug=slug, phase=state.phase, status="active", spent=state.spent)
-    from omh_research.phases.partial import stopped
-
     services = services_for(snapshot)
     phase = PHASES[snapshot.state.phase]
     try:
         if stop:
-            outcome = stopped(snapshot, services, "cap", stop)
+            outcome = _stopped(snapshot, services, "cap", stop)
         elif snapshot.state.breaker_open:
-            outcome = stopped(snapshot, services, "breaker", BREAKER_TEXT)
+            outcome = _stopped(snapshot, services, "breaker", BREAKER_TEXT)
         elif late := _time_is_up(project, snapshot):
-            outcome = stopped(snapshot, services, "cap", late)
+            outcome = _stopped(snapshot, services, "cap", late)
         else:
             outcome = phase(snapshot, services)
     except CapReached as capped:
-        outcome = stopped(snapshot, services, "cap", str(capped))
+        outcome = _stopped(snapshot, services, "cap", str(capped))
     except AwaitingHost as waiting:
         return StepReport(
             slug=slug, phase=snapshot.state.phase, status="awaiting", tasks=waiting.tasks
@@ -203,6 +202,13 @@ def spent_by(project: Project, slug: str) -> Spent:
     from omh_research.store.mailbox import Mailbox
 
     return spent_on(Mailbox(project.layout, slug).all())
+
+
+def _stopped(snapshot: Snapshot, services: Services, reason: str, detail: str) -> Outcome:
+    """Import the partial report only where one is made: it brings half of the tools along."""
+    from omh_research.phases.partial import stopped
+
+    return stopped(snapshot, services, reason, detail)
 
 
 def _is_cancel_asked(project: Project, slug: str) -> bool:
