@@ -49,10 +49,10 @@ def _dry_run(engine: Any, given: dict[str, Any], as_json: bool) -> int:
 
 
 def _start(engine: Any, topic: str, given: dict[str, Any]) -> Any:
-    from omh_research.estimate import estimate, render_estimate
-
     delegate, options = make_options(engine.settings.root, given)
     if delegate in ("llm", "command"):
+        from omh_research.estimate import estimate, render_estimate
+
         say(f"expected: {render_estimate(estimate(options, delegate))}")
     chosen = given["if_confirmed"] or ("" if is_terminal() else "view")
     return engine.start(

@@ -18,7 +18,6 @@ from omh_research.outcome import Artifact, Outcome, Rows
 from omh_research.phases import goals
 from omh_research.phases.accounts import accounted
 from omh_research.phases.contract import MAX_FAILURES, Services
-from omh_research.phases.evidence import evidence_rows
 from omh_research.phases.search import plan_of
 
 
@@ -69,6 +68,8 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
         events.insert(0, failed)
         text = empty_finding(FOLLOWUP_STEM, gaps, [reply.reason])
     finding = parse_finding(text)
+    from omh_research.phases.evidence import evidence_rows
+
     rows = evidence_rows(FOLLOWUP_STEM, finding, services.held())
     rendered = render_finding(FOLLOWUP_STEM, text, finding)
     return Outcome(

@@ -24,7 +24,6 @@ from omh_research.outcome import Artifact, Outcome, Rows
 from omh_research.phases import goals
 from omh_research.phases.accounts import accounted
 from omh_research.phases.contract import MAX_FAILURES, Services
-from omh_research.phases.evidence import evidence_rows
 
 BATCH = 3
 
@@ -138,6 +137,8 @@ def findings_of(
     services: Services,
 ) -> tuple[tuple[Artifact, ...], Rows]:
     """Return the findings files and the evidence rows of researchers' texts."""
+    from omh_research.phases.evidence import evidence_rows
+
     artifacts: list[Artifact] = []
     lines: list[str] = []
     held = services.held()

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from omh_research.documents.labels import FINDING_SECTIONS, match_section, read_label_line
 from omh_research.documents.names import FOLLOWUP_STEM
 from omh_research.documents.task import FindingText
-from omh_research.tools import ranking, sentences
 
 _KEEP = re.compile(r"\d|https?://|\[\^?\w+\]|【")
 
@@ -75,6 +74,8 @@ def synthesis_span(text: str) -> tuple[int, int]:
 
 def _cut(body: str, topic: str, excess: int) -> tuple[str, list[str]]:
     """Drop the least relevant sentences that may be dropped, until `excess` is gone."""
+    from omh_research.tools import ranking, sentences
+
     spans = sentences.split(body)
     texts = [span.text for span in spans]
     order = [ranked.index for ranked in ranking.rank(topic, texts, limit=len(texts))]

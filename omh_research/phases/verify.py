@@ -7,7 +7,7 @@ verdict that is not one exact line. Importers: phases.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -18,12 +18,15 @@ from omh_research.documents.task import Reply
 from omh_research.documents.verdict import Verdict, parse_verdict
 from omh_research.machine import MAX_SYNTHESIS_FAILURES, Trigger
 from omh_research.outcome import Artifact, Outcome
-from omh_research.phases import goals, panel
+from omh_research.phases import goals
 from omh_research.phases.accounts import accounted
 from omh_research.phases.contract import Services
 from omh_research.phases.search import plan_of
 from omh_research.phases.synthesize import draft_body
 from omh_research.tools.gate import GateInput, GateResult, check, render_feedback
+
+if TYPE_CHECKING:
+    from omh_research.phases import panel
 
 MAX_VERDICT_ASKS = 2
 INSUFFICIENT = "insufficient_evidence"
@@ -75,6 +78,8 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
         return _failed(snapshot, verdict.text, "verifier", replies, gate)
     if not snapshot.options.panel:
         return _passed(snapshot, services, replies, gate)
+    from omh_research.phases import panel
+
     result = panel.judge(snapshot, services, body)
     if result.of("refuted"):
         failed = _failed(snapshot, panel.refutations(result), "panel", replies, gate)
@@ -85,6 +90,8 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
 
 
 def _panel_file(result: panel.PanelResult, body: str) -> Artifact:
+    from omh_research.phases import panel
+
     return Artifact("evidence", panel.PANEL, panel.panel_json(result, body))
 
 
@@ -92,6 +99,8 @@ def _undecided(
     snapshot: Snapshot, result: panel.PanelResult, replies: tuple[Reply, ...]
 ) -> Outcome:
     """Not one claim reached a quorum: ask again for what failed, thrice at most (P5)."""
+    from omh_research.phases import panel
+
     state = snapshot.state
     asked = state.undecided + 1
     step = state.step + 1
@@ -125,6 +134,8 @@ def _passed(
     notes = _notes(replies, gate)
     artifacts: list[Artifact] = []
     if judged is not None:
+        from omh_research.phases import panel
+
         artifacts.append(_panel_file(judged, draft_body(snapshot)))
         draft = _counted(draft, len(judged.of("unverified")))
         notes = (*notes, panel.summary_of(judged))
