@@ -190,7 +190,7 @@ def test_any_answer_is_a_plan_or_a_plan_error(answer: str) -> None:
 @given(st.binary(max_size=200))
 def test_any_file_is_a_plan_or_a_plan_error(data: bytes) -> None:
     with contextlib.suppress(PlanError):
-        parse_plan_file(data, "p")
+        assert all(item.name and item.queries for item in parse_plan_file(data, "p"))
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,10 @@ def test_a_waiter_gets_it_when_it_is_freed(tmp_path: Path) -> None:
     path = str(tmp_path / "a.lock")
     first = lock.acquire(path)
     threading.Timer(0.1, first.release).start()
-    lock.acquire(path, wait_s=30).release()
+    second = lock.acquire(path, wait_s=30)
+    assert lock.is_held(path)
+    second.release()
+    assert not lock.is_held(path)
 
 
 def test_looking_never_creates_and_never_makes_a_taker_busy(tmp_path: Path) -> None:
