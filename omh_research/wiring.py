@@ -19,6 +19,7 @@ from omh_research.delegates.desk import Desk, DeskRules
 from omh_research.delegates.interface import Delegate, Library
 from omh_research.delegates.recorded import LibraryRules, RecordedLibrary, budget_of
 from omh_research.delegates.registry import make
+from omh_research.delegates.traffic import Traffic
 from omh_research.documents.options import RunOptions
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.task import Reply, Task
@@ -153,6 +154,7 @@ class Wiring:
 
     def services(self, snapshot: Snapshot) -> Services:
         """Return the Services of one lap."""
+        from omh_research.phases.decompose import granted_caps
         from omh_research.tools.urls import canonical
 
         state, options = snapshot.state, snapshot.options
@@ -160,7 +162,8 @@ class Wiring:
         delegate = self.delegate(state.delegate, options)
         record = Sources(layout, state.slug, canonical)
         mailbox = Mailbox(layout, state.slug)
-        rules = LibraryRules(canonical, self._project.now, budget_of(snapshot.caps_plan))
+        budget = budget_of(granted_caps(snapshot))
+        rules = LibraryRules(canonical, self._project.now, budget, Traffic())
 
         def library_for(task: Task) -> Library | None:
             own = options.corpus or options.bundle

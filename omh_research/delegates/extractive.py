@@ -17,9 +17,10 @@ from omh_research.documents.task import Brief, Reply, Task, Usage
 from omh_research.errors import DelegateError, ProviderError
 
 WIDER_QUERY_CHARS = 300
-
-
 PLAN_DOCUMENTS = 3
+# A web search tells of a page what fits in two lines, and many pages cannot be read.
+PLAN_PAGES = 5
+PLAN_READS = 8
 PLAN_CHARS = 20_000
 
 
@@ -81,14 +82,21 @@ def _plan(brief: Brief, library: Library | None) -> str:
 def _read_first(library: Library, hits: list[Hit]) -> list[Hit]:
     """Return the hits, the first ones with their documents' text: facets come from whole texts.
 
-    The researchers read the same documents first, so nothing is fetched twice.
+    What cannot be read does not count. The researchers read the same documents first, so nothing
+    is fetched twice.
     """
-    read: list[Hit] = []
-    for hit in hits[:PLAN_DOCUMENTS]:
-        page = library.read(hit.url)
-        text = page.text[:PLAN_CHARS] if page.state == "ok" else hit.snippet
-        read.append(structs.replace(hit, snippet=text))
-    return [*read, *hits[PLAN_DOCUMENTS:]]
+    is_web = any(hit.url.startswith(("http://", "https://")) for hit in hits)
+    wanted = PLAN_PAGES if is_web else PLAN_DOCUMENTS
+    found: list[Hit] = []
+    read = 0
+    for place, hit in enumerate(hits):
+        if read < wanted and place < PLAN_READS:
+            page = library.read(hit.url)
+            if page.state == "ok":
+                read += 1
+                hit = structs.replace(hit, snippet=page.text[:PLAN_CHARS])
+        found.append(hit)
+    return found
 
 
 def _research(task: Task, library: Library | None, should_stop: Callable[[], bool]) -> Reply:

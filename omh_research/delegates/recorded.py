@@ -7,11 +7,12 @@ a fetch past the budget and says so. Importers: wiring.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
 
+from omh_research.delegates.traffic import Traffic
 from omh_research.documents.source import Fetch, Hit, Page
 from omh_research.errors import ProviderError
 from omh_research.providers.interface import Reader, SearchProvider
@@ -52,10 +53,8 @@ class Budget(Struct, frozen=True):
     per_subquestion: int = 8
 
 
-def budget_of(caps_plan: dict[str, Any] | None) -> Budget:
-    """Return the fetch budget that `caps_plan.json` grants (defaults of spec T2 without one)."""
-    if caps_plan is None:
-        return Budget()
+def budget_of(caps_plan: Mapping[str, Any]) -> Budget:
+    """Return the fetch budget that a caps plan grants (defaults of spec T2 where it is silent)."""
     return Budget(
         total=int(caps_plan.get("total_fetch_budget", 40)),
         per_subquestion=int(caps_plan.get("fetch_budget_per_subquestion", 8)),
@@ -88,6 +87,10 @@ class RecordedLibrary:
             ProviderError: no provider gave an answer (unknown, never an empty list).
         """
         folded = fold_query(query)
+        with self._rules.traffic.alone(f"search {folded}"):
+            return self._search(query, folded, limit)
+
+    def _search(self, query: str, folded: str, limit: int) -> list[Hit]:
         reasons: list[str] = []
         for provider in self._providers:
             recorded = self._recorded_search(folded, provider.name)
@@ -124,19 +127,37 @@ class RecordedLibrary:
     def read(self, url: str) -> Page:
         """Return the page from the record, else read it if the budget allows."""
         canonical = self._rules.canonical(url)
-        rows = self._record.rows()
-        for row in rows:
+        with self._rules.traffic.alone(f"read {canonical}"):
+            known = self._known(canonical, url)
+            return self._fetch(canonical, url) if known is None else known
+
+    def _known(self, canonical: str, url: str) -> Page | None:
+        for row in self._record.rows():
             if row.kind == "fetch" and row.canonical_url == canonical and row.charge:
                 known = self._recorded_page(row, url)
                 if known is not None:
                     if row.subquestion != self._subquestion:
                         self._note_repeat("fetch", canonical_url=canonical)
                     return known
-        if self.remaining_fetches() <= 0:
-            self._refuse(canonical)
-            return Page(url=url, final_url=url, state="refused", detail="The fetch cap is reached.")
-        page = self._reader.read(url)
-        self._record.record(self._page_row(canonical, page))
+        return None
+
+    def _fetch(self, canonical: str, url: str) -> Page:
+        traffic = self._rules.traffic
+        with traffic.settled():
+            if self.remaining_fetches() <= 0:
+                self._refuse(canonical)
+                said = "The fetch cap is reached."
+                return Page(url=url, final_url=url, state="refused", detail=said)
+            traffic.reserve(self._subquestion)
+        row: Fetch | None = None
+        try:
+            page = self._reader.read(url)
+            row = self._page_row(canonical, page)
+        finally:
+            with traffic.settled():
+                traffic.release(self._subquestion)
+                if row is not None:
+                    self._record.record(row)
         return page
 
     def _page_row(self, canonical: str, page: Page) -> Fetch:
@@ -176,9 +197,11 @@ class RecordedLibrary:
 
     def remaining_fetches(self) -> int:
         """Return how many more reads this task may make."""
-        charged = [row for row in self._record.rows() if row.charge]
-        own = sum(row.charge for row in charged if row.subquestion == self._subquestion)
-        total = sum(row.charge for row in charged)
+        with self._rules.traffic.settled():
+            charged = [row for row in self._record.rows() if row.charge]
+            total, own = self._rules.traffic.reserved(self._subquestion)
+        own += sum(row.charge for row in charged if row.subquestion == self._subquestion)
+        total += sum(row.charge for row in charged)
         budget = self._rules.budget
         return max(0, min(budget.total - total, budget.per_subquestion - own))
 
@@ -240,11 +263,12 @@ class RecordedLibrary:
 
 
 class LibraryRules(Struct, frozen=True):
-    """What every library of a run shares: URL form, clock, budget."""
+    """What every library of a run shares: URL form, clock, budget, requests under way."""
 
     canonical: Callable[[str], str]
     now: Callable[[], str]
-    budget: Budget = Budget()
+    budget: Budget
+    traffic: Traffic
 
 
 def _with(row: Fetch, **changes: Any) -> Fetch:

@@ -64,6 +64,7 @@ class _Reader:
         self._brief, self._library, self._should_stop = brief, library, should_stop
         self.pages: dict[str, Page] = {}
         self.notes: list[str] = []
+        self.fetches = 0
 
     def search(self, query: str) -> list[Hit]:
         """Return the hits of one query; nothing after a stop."""
@@ -76,7 +77,7 @@ class _Reader:
             if len(found) == count or self._should_stop():
                 break
             if hit.url not in self.pages:
-                if len(self.pages) >= self._brief.max_fetches:
+                if self.fetches >= self._brief.max_fetches:
                     continue
                 self.pages[hit.url] = self._fetch(hit)
             page = self.pages[hit.url]
@@ -85,7 +86,10 @@ class _Reader:
         return found
 
     def _fetch(self, hit: Hit) -> Page:
+        before = self._library.remaining_fetches()
         page = self._library.read(hit.url)
+        # What another task has read is on record and costs nothing.
+        self.fetches += self._library.remaining_fetches() < before
         if page.state != "ok":
             self.notes.append(f"not read: {hit.url} ({page.state}: {page.detail})")
         return page
@@ -120,7 +124,7 @@ def research(brief: Brief, library: Library, should_stop: Callable[[], bool]) ->
     sources = tuple(page for page in reader.pages.values() if page.url in used)
     return Researched(
         tuple(chosen.quotes), sources, tuple(queries), tuple(dict.fromkeys(map(one_line, gaps))),
-        tuple(reader.notes), len(reader.pages),
+        tuple(reader.notes), reader.fetches,
     )  # fmt: skip
 
 

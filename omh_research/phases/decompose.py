@@ -78,6 +78,17 @@ def overrides(run_options: RunOptions) -> dict[str, float]:
     return {"max_fetches": PANEL_FETCHES, "max_model_calls": room, **run_options.caps}
 
 
+def granted_caps(snapshot: Snapshot) -> dict[str, Any]:
+    """Return the run's caps plan; before there is one, what the run was given grants the planner.
+
+    The planner is one subquestion (spec T5).
+    """
+    if snapshot.caps_plan is not None:
+        return snapshot.caps_plan
+    lowered = overrides(snapshot.options)
+    return caps.plan({"subquestions": [snapshot.state.topic], "depth": 0, "caps": lowered})
+
+
 def run(snapshot: Snapshot, services: Services) -> Outcome:
     """Return the outcome that makes the plan durable and opens the search."""
     language = language_of(snapshot)
