@@ -60,10 +60,15 @@ class Engine:
         options: RunOptions | None = None,
         if_confirmed: str = "",
         ask_user: Callable[[str], str] | None = None,
+        scope_check: bool = False,
     ) -> StartReport:
         """Start the run on a topic, or resume it; decompose it (spec E8-E16, E40).
 
+        `scope_check` True refuses a new topic that is a choice with nothing to choose by; the
+        command line asks for it, a program must (P7).
+
         Raises:
+            ScopeError: its `questions` would narrow the topic; nothing was written.
             UsageError, PlanError, PrerequisiteError: before any file is written.
             StorageError, BusyError, DelegateError: see `omh_research.errors`.
         """
@@ -71,6 +76,8 @@ class Engine:
 
         chosen = options or RunOptions()
         start.check_topic(topic)
+        if scope_check:
+            start.check_scope(self.project, topic, chosen)
         self.wiring.check(delegate, chosen)
         request = Request(
             topic=topic,

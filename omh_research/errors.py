@@ -47,6 +47,16 @@ class PlanError(UsageError):
     code = "plan"
 
 
+class ScopeError(UsageError):
+    """The topic is a choice that names nothing to choose by: `questions` would narrow it (P7)."""
+
+    code = "scope"
+
+    def __init__(self, message: str, *, questions: tuple[str, ...], hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.questions = questions
+
+
 class BlockedError(OmhError):
     """The run is blocked and needs an operator."""
 

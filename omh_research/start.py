@@ -21,7 +21,7 @@ from omh_research.documents.options import RunOptions, to_plain
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.state import State
 from omh_research.engine import Held, ServicesFor, StepReport, advance_held, recover_held
-from omh_research.errors import BusyError, NoSuchRunError, OmhError, UsageError
+from omh_research.errors import BusyError, NoSuchRunError, OmhError, ScopeError, UsageError
 from omh_research.machine import Phase
 from omh_research.project import Project
 from omh_research.store import lock
@@ -68,6 +68,37 @@ def check_topic(topic: str) -> str:
     if not any(unicodedata.category(char)[0] in "LNS" for char in folded):
         raise UsageError("The topic holds no letter, digit or symbol.")
     return folded
+
+
+def check_scope(project: Project, topic: str, options: RunOptions) -> None:
+    """Refuse a new topic that is a choice and names nothing to choose by (P7).
+
+    A plan, subtopics, a corpus or a bundle say what is meant; a run or a report on the topic is
+    resumed or shown, not questioned.
+
+    Raises:
+        ScopeError: with the two or three questions that would narrow it.
+    """
+    from omh_research.tools.scope import find_questions
+
+    if options.subtopics or options.corpus or options.bundle:
+        return
+    questions = find_questions(topic)
+    if not questions or _is_known(project, check_topic(topic)):
+        return
+    raise ScopeError(
+        "The topic asks for a choice and names no budget, use, region or time.",
+        questions=questions,
+        hint="Answer with --detail TEXT (repeat it), or pass --no-scope-check.",
+    )
+
+
+def _is_known(project: Project, topic: str) -> bool:
+    if not os.path.isdir(project.layout.base):
+        return False
+    if _match(list_runs(project.layout).rows, topic) is not None:
+        return True
+    return _confirmed_slug(project, topic) is not None or _orphan_plan(project, topic) is not None
 
 
 class Request(Struct, frozen=True, kw_only=True):

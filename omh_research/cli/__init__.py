@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from omh_research import __version__
-from omh_research.errors import OmhError, StorageError, UsageError
+from omh_research.errors import OmhError, ScopeError, StorageError, UsageError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "start": ("research:start", "Start research on a topic: decompose it."),
@@ -89,6 +89,8 @@ def main(argv: list[str] | None = None) -> None:
     try:
         code = cli.main(args=args, prog_name="omh-research", standalone_mode=False)
         sys.stdout.flush()
+    except ScopeError as error:
+        _fail(error.code, str(error), error.exit_code, as_json, error.questions)
     except OmhError as error:
         _fail(error.code, str(error), error.exit_code, as_json)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -112,13 +114,19 @@ def main(argv: list[str] | None = None) -> None:
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _fail(code: str, message: str, exit_code: int, as_json: bool) -> None:
-    if as_json:
-        import json
+def _fail(
+    code: str, message: str, exit_code: int, as_json: bool, questions: tuple[str, ...] = ()
+) -> None:
+    """Say what failed on stderr and exit; `questions` (P7) also go to stdout without --json."""
+    import json
 
-        plain: dict[str, Any] = {"ok": False, "error": {"code": code, "message": message}}
+    asked = {"questions": list(questions)} if questions else {}
+    if as_json:
+        plain: dict[str, Any] = {"ok": False, "error": {"code": code, "message": message}, **asked}
         click.echo(json.dumps(plain, ensure_ascii=False), err=True)
     else:
         prefix = "" if message.startswith("omh-") else "omh-research: "
-        click.echo(prefix + message, err=True)
+        click.echo("\n".join((prefix + message, *(f"- {text}" for text in questions))), err=True)
+        if questions:
+            click.echo(json.dumps(asked, ensure_ascii=False))
     sys.exit(exit_code)

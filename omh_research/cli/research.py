@@ -10,6 +10,7 @@ import click
 
 from omh_research.cli.render import EXIT_OF, is_terminal, print_json, say, visible
 from omh_research.cli.run_options import make_options, run_options
+from omh_research.cli.scope import narrowed, scope_options
 from omh_research.errors import UsageError
 
 ROOT = click.option("--root", type=click.Path(), default=None, help="Project root (or OMH_ROOT).")
@@ -55,18 +56,24 @@ def _start(engine: Any, topic: str, given: dict[str, Any]) -> Any:
 
         say(f"expected: {render_estimate(estimate(options, delegate))}")
     chosen = given["if_confirmed"] or ("" if is_terminal() else "view")
-    return engine.start(
-        topic,
-        delegate=delegate,
-        options=options,
-        if_confirmed=chosen,
-        ask_user=None if chosen else _ask_if_confirmed,
-    )
+
+    def begin(question: str, check: bool) -> Any:
+        return engine.start(
+            question,
+            delegate=delegate,
+            options=options,
+            if_confirmed=chosen,
+            ask_user=None if chosen else _ask_if_confirmed,
+            scope_check=check,
+        )
+
+    return narrowed(topic, given["detail"], given["scope_check"], begin)
 
 
 @click.command()
 @click.argument("topic")
 @run_options
+@scope_options
 @ROOT
 @JSON
 def start(topic: str, root: str | None, as_json: bool, **given: Any) -> int:
@@ -160,6 +167,7 @@ def _summary(engine: Any, slug: str) -> None:
 @click.command()
 @click.argument("topic")
 @run_options
+@scope_options
 @click.option("--show-report/--no-show-report", default=False, help="Print the report at the end.")
 @ROOT
 @JSON
