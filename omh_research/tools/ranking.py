@@ -10,14 +10,21 @@ from __future__ import annotations
 
 import heapq
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from omh_research.tools.tokens import content_tokens, content_words, search_terms, tokenize, words
+from omh_research.lazy_re import lazy_re
+from omh_research.tools.tokens import (
+    han_characters,
+    query_words,
+    search_terms,
+    terms,
+    tokenize,
+    words,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,7 +38,7 @@ MAX_QUERY_TERMS = 128
 _COMMON_SHARE = 0.5
 # Text that FTS5's own tokeniser reads as `tokens.fold` would: ASCII, accented Latin letters without
 # special folds, punctuation. Everything else is folded and cut by us first.
-NEEDS_FOLDING = re.compile(
+NEEDS_FOLDING = lazy_re(
     "[^\x00-\x7f\u00a1-\u00a7\u00a9\u00ab\u00ac\u00b0\u00b1\u00b6\u00b7\u00bb\u00bf-\u00c5\u00c7-\u00cf"
     "\u00d1-\u00d7\u00d9-\u00dd\u00e0-\u00e5\u00e7-\u00ef\u00f1-\u00f7\u00f9-\u00fd\u00ff-\u010f"
     "\u2010-\u2023\u2030-\u203a\u20ac\u2190-\u2193\u2212\u2500-\u257f]"
@@ -99,15 +106,23 @@ class Bm25:
         return scores
 
 
+def _passage_tokens(passage: str) -> list[str]:
+    if passage.isascii():
+        return tokenize(passage)
+    found = words(passage)
+    return [*terms(found), *han_characters(found)]
+
+
 class _PureEngine:
     """BM25 in Python alone."""
 
     def __init__(self, passages: Sequence[str]) -> None:
-        self._model = Bm25(map(tokenize, passages))
+        self._model = Bm25(map(_passage_tokens, passages))
 
     def search(self, query: str, limit: int) -> list[Ranked]:
-        terms = _distinct(content_tokens(query)) or _distinct(tokenize(query))
-        return _best(self._model.scores(terms).items(), limit)
+        asked = query_words(query)
+        wanted = _distinct((*terms(asked), *han_characters(asked)))
+        return _best(self._model.scores(wanted).items(), limit)
 
 
 def search_text(passage: str) -> str:
@@ -117,10 +132,19 @@ def search_text(passage: str) -> str:
     return " ".join(search_terms(words(passage)))
 
 
+def _indexed_text(passage: str) -> str:
+    """`search_text` with the single Han characters of the passage beside its bigrams."""
+    if passage.isascii() or not NEEDS_FOLDING.search(passage):
+        return passage
+    found = words(passage)
+    return " ".join((*search_terms(found), *han_characters(found)))
+
+
 def match_expression(query: str) -> str:
     """The FTS5 expression that finds passages holding any content term of the query, or ""."""
-    terms = _distinct(search_terms(content_words(query))) or _distinct(search_terms(words(query)))
-    return " OR ".join(f'"{term}"' for term in terms)
+    asked = query_words(query)
+    wanted = _distinct((*search_terms(asked), *han_characters(asked)))
+    return " OR ".join(f'"{term}"' for term in wanted)
 
 
 class _Fts5Engine:
@@ -131,7 +155,7 @@ class _Fts5Engine:
         self._db.execute(
             f'create virtual table passage using fts5(text, content="", tokenize="{TOKENIZER}")'
         )
-        rows = ((number, search_text(text)) for number, text in enumerate(passages, 1))
+        rows = ((number, _indexed_text(text)) for number, text in enumerate(passages, 1))
         self._db.executemany("insert into passage(rowid, text) values (?, ?)", rows)
         self._db.commit()
 

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from msgspec import Struct
 
 from omh_research.tools.ranking import MAX_QUERY_TERMS, Bm25
-from omh_research.tools.tokens import content_tokens, is_cjk, tokenize
+from omh_research.tools.tokens import is_cjk, query_words, terms
 
 # Weights beside the word match, which is scaled so that the best sentence has 1.
 PARTS = 0.3
@@ -87,8 +87,7 @@ class Relevance:
     """
 
     def __init__(self, query: str, sentences: Sequence[Sentence]) -> None:
-        terms = content_tokens(query) or tokenize(query)
-        self.terms = tuple(dict.fromkeys(terms))[:MAX_QUERY_TERMS]
+        self.terms = tuple(dict.fromkeys(terms(query_words(query))))[:MAX_QUERY_TERMS]
         self._sentences = sentences
         self._tokens = [sentence.tokens for sentence in sentences]
         self._model = Bm25(self._tokens)

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.stems import stem, strip_particle
 from omh_research.tools.stopwords import SPACED, stop_phrases, stop_words
 
@@ -39,7 +40,7 @@ _MARKS = (
     "\u0b01-\u0b03\u0b3c-\u0b57\u0b82\u0bbe-\u0bcd\u0c00-\u0c04\u0c3e-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6"
     "\u0d00-\u0d03\u0d3b-\u0d4d\u0d81-\u0d83\u0dca-\u0ddf"
 )
-_ASCII_WORD = re.compile(r"[a-z0-9]{1,64}")
+_ASCII_WORD = lazy_re(r"[a-z0-9]{1,64}")
 # Before this character there is no script of runs.
 _FIRST_RUN = "\u0e01"
 _LETTER_FORMS = str.maketrans(
@@ -179,6 +180,21 @@ def terms(found: Iterable[str]) -> Iterator[str]:
             yield from bigrams(strip_particle(word) if word[0] >= "\uac00" else word)
 
 
+@cache
+def _han_char() -> re.Pattern[str]:
+    return re.compile(f"[{_HAN}]")
+
+
+def han_characters(found: Iterable[str]) -> Iterator[str]:
+    """The single Han characters of the runs that `words` gave (not of runs of one: see `bigrams`).
+
+    Beside bigrams they let words meet that share a character: 票房 and 票价, 高 and 高度.
+    """
+    for word in found:
+        if len(word) > 1 and word[0] >= _FIRST_RUN and not word.isascii():
+            yield from _han_char().findall(word)
+
+
 def search_terms(found: Iterable[str]) -> list[str]:
     """Words as terms for an index that stems Latin words itself (SQLite FTS5 with porter).
 
@@ -216,7 +232,9 @@ def content_words(text: str, language: str = "") -> list[str]:
     """
     language = language or detect_language(text)
     stops = stop_words(language)
-    pattern = None if text.isascii() else _phrase_pattern(language)
+    pattern = None
+    if not text.isascii():
+        pattern = _phrase_pattern(language) or _phrase_pattern(_language_of_runs(text))
     if pattern is not None:
         text = pattern.sub(" ", fold(text))
     found = words(text)
@@ -224,6 +242,31 @@ def content_words(text: str, language: str = "") -> list[str]:
         found = [w for w in found if w not in stops and strip_particle(w) not in stops]
         return found
     return [word for word in found if word not in stops]
+
+
+def _language_of_runs(text: str) -> str:
+    """ "ja" or "zh" for a text in another script that holds some kana or Han, else ""."""
+    if max(text) < _HAN[0]:
+        return ""
+    patterns = dict(_script_patterns())
+    return next((code for code in ("ja", "zh") if patterns[code].search(text)), "")
+
+
+@cache
+def _acronym() -> re.Pattern[str]:
+    return re.compile("(?<![A-Za-z0-9])[A-Z]{2,6}(?![A-Za-z0-9])")
+
+
+def query_words(query: str) -> list[str]:
+    """`content_words` of a query and its acronyms (the WHO is not "who", MIT no German "mit").
+
+    All words of a query that has nothing but stop words.
+    """
+    acronyms = [word.lower() for word in _acronym().findall(query)]
+    rest = _acronym().sub(" ", query) if acronyms else query
+    if acronyms and words(rest):
+        return [*acronyms, *content_words(rest)]
+    return content_words(query) or words(query)
 
 
 def content_tokens(text: str, language: str = "") -> list[str]:

@@ -182,11 +182,13 @@ def mean_reciprocal_rank(name: str, language: str) -> float:
     ])  # fmt: skip
     total = 0.0
     for query in queries:
-        for place, found in enumerate(index.search(query["text"], limit=10), start=1):
-            if documents[found.index]["id"] in wanted[query["id"]]:
-                total += 1 / place
-                break
+        found = [documents[r.index]["id"] for r in index.search(query["text"], limit=10)]
+        total += reciprocal(found, wanted[query["id"]])
     return total / len(queries)
+
+
+def reciprocal(found: list[str], wanted: set[str]) -> float:
+    return next((1 / place for place, name in enumerate(found, 1) if name in wanted), 0.0)
 
 
 @pytest.mark.data
@@ -194,10 +196,10 @@ def mean_reciprocal_rank(name: str, language: str) -> float:
     ("name", "language", "floor"),
     [
         ("xquad-multi-a", "en", 0.97),
-        ("xquad-multi-a", "zh", 0.95),
+        ("xquad-multi-a", "zh", 0.957),
         ("xquad-multi-a", "ar", 0.93),
         ("xquad-multi-a", "de", 0.91),
-        ("cmrc-zh-hans", "zh", 0.985),
+        ("cmrc-zh-hans", "zh", 0.993),
         ("scifact-en-a", "en", 0.92),
     ],
 )
@@ -206,3 +208,34 @@ def test_quality_on_labelled_sets_may_rise_never_fall(
 ) -> None:
     """T10: MRR@10; best known on these files: .969, .957, .821, .911, .996, .919."""
     assert mean_reciprocal_rank(name, language) >= floor
+
+
+@pytest.mark.data
+def test_the_pages_of_one_chinese_question_are_ranked_as_well_as_known() -> None:
+    """T10: MRR over the pages of each question; best known on this file: .662."""
+    documents = lines(DATA / "retrieval/dureader-zh-a/docs.jsonl")
+    rows = (DATA / "retrieval/dureader-zh-a/qrels.tsv").read_text("utf-8").splitlines()[1:]
+    used = {row.split("\t")[1] for row in rows}
+    queries = lines(DATA / "retrieval/dureader-zh-a/queries.jsonl")
+    total = 0.0
+    for query in queries:
+        pages = [d for d in documents if d["id"].rsplit("-", 1)[0] == query["id"]]
+        found = rank(query["text"], ["\n".join(page["paragraphs"]) for page in pages])
+        total += reciprocal([pages[r.index]["id"] for r in found], used)
+    assert total / len(queries) >= 0.662
+
+
+@pytest.mark.parametrize("engine", ["fts5", "python"])
+def test_words_that_share_a_chinese_character_meet(engine: str) -> None:
+    """T10: beside pairs, single Han characters count; a shared pair counts more."""
+    passages = ["票价每张五十元", "最高的山峰", "电影票房很好", "天气晴朗"]
+    found = indexes(engine, passages).search("票房收入")
+    assert [r.index for r in found[:2]] == [2, 0]
+    assert 3 not in {r.index for r in found}
+
+
+@pytest.mark.parametrize("engine", ["fts5", "python"])
+def test_acronyms_are_not_function_words(engine: str) -> None:
+    """T10: the WHO is not "who", and MIT is no German "mit"."""
+    passages = ["Advice to those in need.", "Guidelines of a city.", "WHO guidelines of 2021."]
+    assert indexes(engine, passages).search("WHO guidelines")[0].index == 2

@@ -14,8 +14,10 @@ from omh_research.tools.tokens import (
     content_tokens,
     detect_language,
     fold_word,
+    han_characters,
     is_cjk,
     languages_with_stop_words,
+    query_words,
     search_terms,
     tokenize,
     words,
@@ -143,6 +145,27 @@ def test_content_tokens_leave_function_words_out() -> None:
 
 def test_search_terms_leave_latin_words_for_the_index_to_stem() -> None:
     assert search_terms(["running", "智能体", "столицы"]) == ["running", "智能", "能体", "столиц"]
+
+
+def test_single_han_characters_of_runs() -> None:
+    assert list(han_characters(words("智能体 running 東京タワー 山"))) == list("智能体東京")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("WHO guidelines for IT in the US", ["who", "it", "us", "guidelines"]),
+        ("who won the war", ["war"]),
+        ("WHO", ["who"]),
+        ("WHO指南是什么", ["who", "指南"]),
+        ("MIT OpenCourseWare指什么？", ["mit", "opencourseware", "指"]),
+        ("to be or not to be", ["to", "be", "or", "not", "to", "be"]),
+        ("", []),
+    ],
+)
+def test_words_a_query_asks_for(query: str, expected: list[str]) -> None:
+    """T10: acronyms stay; function words of both scripts go, unless there is nothing else."""
+    assert query_words(query) == expected
 
 
 def test_stop_words_are_kept_folded() -> None:
