@@ -1,8 +1,10 @@
 """The fabrication battery (issue 3, item 4): every fault of a claimed kind is caught, no clean
-report is flagged. The table of kinds is printed with `-s` and by `python -m` of this file."""
+report is flagged. The table of kinds is printed with `-s`; scripts/make_fabrication_table.py puts
+it into the README."""
 
+import runpy
 from collections.abc import Callable, Iterator
-from time import perf_counter
+from pathlib import Path
 
 import pytest
 
@@ -107,7 +109,29 @@ def test_mutants_of_runs_over_real_texts_are_caught() -> None:
     assert [(kind, made - caught) for kind, made, caught in rows if made != caught] == []
 
 
-if __name__ == "__main__":
-    started = perf_counter()
-    print_table(list(run_battery(all_clean(), 0)))
-    print(f"{perf_counter() - started:.0f} s")
+def test_the_readme_table_is_of_this_battery() -> None:
+    """Issue 3, item 4: the README names every kind caught and every kind not caught."""
+    root = Path(__file__).resolve().parents[2]
+    script = runpy.run_path(str(root / "scripts/make_fabrication_table.py"))
+    _, marker, rest = (root / "README.md").read_text(encoding="utf-8").partition(script["BEGIN"])
+    if not marker:
+        pytest.skip("the README has no fabrication table")
+    assert script["faults_of"](rest.partition(script["END"])[0]) == []
+
+
+def test_a_wrong_readme_table_is_told() -> None:
+    root = Path(__file__).resolve().parents[2]
+    script = runpy.run_path(str(root / "scripts/make_fabrication_table.py"))
+    lines: list[str] = []
+    print_table([(kind, 9, 9) for kind in KINDS], lines.append)
+    right = "\n".join(lines)
+    assert script["faults_of"](right) == []
+    row = f"| {next(iter(KINDS))} | 9 | 9 |"
+    for wrong in (
+        "",
+        right.replace(row, ""),
+        right.replace(row, row.replace("9 |", "8 |", 1)),
+        right.replace(NOT_CAUGHT[0][0], "nothing"),
+        right.replace("| 9 | 9 |", "| 9 | 9 |\n| new kind | 9 | 9 |", 1),
+    ):
+        assert script["faults_of"](wrong) != []
