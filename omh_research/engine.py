@@ -15,7 +15,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from omh_research import commit, recovery
+from omh_research import commit, hooks, recovery
 from omh_research.budget import crossed_cap
 from omh_research.commit import Clear, Commit
 from omh_research.documents.names import check_slug
@@ -158,6 +158,7 @@ def advance_held(
         return ended
     if snapshot.state.phase == Phase.BLOCKED:
         project.writer.log(recovery.blocked_event(snapshot))
+        hooks.make_up(project, snapshot.state)
         return _blocked(snapshot)
     if expected and snapshot.state.phase != expected:
         state = snapshot.state
@@ -182,7 +183,7 @@ def advance_held(
     except CancelSeen:
         return _cancel(project, snapshot, services)
     planned = commit.plan(outcome, snapshot, spent_by(project, slug))
-    project.writer.execute(planned, guard_of(project, snapshot))
+    hooks.carry_out(project, planned, snapshot.state, guard_of(project, snapshot))
     report = _report(planned, outcome.notes)
     if planned.state is not None and _is_cancel_asked(project, slug):
         fresh = read_snapshot(project, slug)
@@ -253,7 +254,7 @@ def recover_held(
     finishing = recovery.cancelled(snapshot) or recovery.diagnose(snapshot)
     if finishing is None:
         return None
-    project.writer.execute(finishing, guard_of(project, snapshot))
+    hooks.carry_out(project, finishing, snapshot.state, guard_of(project, snapshot))
     return _report(finishing, ())
 
 

@@ -13,7 +13,7 @@ import json
 import msgspec
 from msgspec import Struct
 
-from omh_research import commit, engine
+from omh_research import commit, engine, hooks
 from omh_research.documents.names import check_task_id
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.source import Fetch
@@ -194,7 +194,7 @@ def _take(
     except AwaitingHost as waiting:
         return _report(slug, answer, True, state.phase, waiting.tasks)
     planned = commit.plan(outcome, snapshot, engine.spent_by(project, slug))
-    project.writer.execute(planned, engine.guard_of(project, snapshot))
+    hooks.carry_out(project, planned, snapshot.state, engine.guard_of(project, snapshot))
     status = "active" if planned.state is not None else planned.phase
     if planned.phase == Phase.BLOCKED:
         status = "blocked"

@@ -69,7 +69,7 @@ def retry(project: Project, slug: str) -> RunStatus:
     Raises:
         NoSuchRunError: no such run. UsageError: it is not blocked.
     """
-    from omh_research import commit, recovery
+    from omh_research import commit, hooks, recovery
     from omh_research.engine import Held, guard_of, read_snapshot
     from omh_research.retrying import retried
 
@@ -82,7 +82,7 @@ def retry(project: Project, slug: str) -> RunStatus:
         planned = recovery.cancelled(snapshot) or recovery.diagnose(snapshot)
         if planned is None:
             planned = commit.plan(retried(snapshot.state), snapshot)
-        project.writer.execute(planned, guard_of(project, snapshot))
+        hooks.carry_out(project, planned, snapshot.state, guard_of(project, snapshot))
     return status_one(project, slug)
 
 

@@ -6,13 +6,13 @@ Refuses to read anything else and to interpret what it reads. Importers: roles, 
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from omh_research.errors import PrerequisiteError
+from omh_research.lazy_re import lazy_re
 
 FOLDERS = ("roles", "state_schema")
-_FILE_NAME = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
+_FILE_NAME = lazy_re(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
 
 
 def resource_folder(folder: str) -> Path:

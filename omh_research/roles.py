@@ -15,19 +15,20 @@ from msgspec import Struct
 from omh_research.documents import frontmatter
 from omh_research.documents.task import ROLES
 from omh_research.errors import UsageError
+from omh_research.lazy_re import lazy_re
 from omh_research.resources import resource_text
 
 MAX_ROLE_CHARS = 100_000
 
 # Invisible or blank characters that could hide a marker from a plain search.
 _HIDDEN = "[\\s\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]{0,4}"
-_MARKER = re.compile(
+_MARKER = lazy_re(
     r"[\[\uff3b\u3010\u27e6]" + _HIDDEN + _HIDDEN.join(("o", "m", "h"))
     + _HIDDEN + r"[-_\u2010-\u2015\u2212\uff0d]?" + _HIDDEN + _HIDDEN.join(("r", "o", "l", "e"))
     + _HIDDEN + r"[:\uff1a]",
     re.IGNORECASE,
 )  # fmt: skip
-_BOUNDARY_LINE = re.compile(
+_BOUNDARY_LINE = lazy_re(
     r"^[ \t]*[<>]{3}[ \t]*(?:END )?UNTRUSTED\b.*$", re.MULTILINE | re.IGNORECASE
 )
 

@@ -8,13 +8,14 @@ Refuses YAML, refuses to import anything heavy: other programs poll this. Import
 from __future__ import annotations
 
 import os
-import re
 import stat
 
+from omh_research.lazy_re import lazy_re
+
 HEAD_BYTES = 65_536
-_STATUS = re.compile(rb"""(?m)^(?:["']?status["']?)\s*:.*$""")
-_EXACT = re.compile(rb"status: ([a-z]+)")
-_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_STATUS = lazy_re(rb"""(?m)^(?:["']?status["']?)\s*:.*$""")
+_EXACT = lazy_re(rb"status: ([a-z]+)")
+_SLUG = lazy_re(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 def read_status(path: str) -> str | None:

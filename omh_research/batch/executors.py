@@ -1,38 +1,41 @@
 """Where units run: in this process, in a pool of processes, or on a Dask cluster (spec S2).
 
-Job: one small interface (submit, completed, close) with three implementations. Refuses to know
-what a unit means. Importers: batch.runner, cli.
+Job: one small interface (submit, completed, close), the serial implementation and the choice; the
+others stand in `process_pool` and `dask_cluster`. Refuses to know what a unit means. Importers:
+batch, cli.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any, Protocol
+from typing import Protocol
 
 from omh_research.batch.unit import Done, Unit
-from omh_research.errors import PrerequisiteError, UsageError
+from omh_research.errors import UsageError
 
 EXECUTORS = ("serial", "processes", "dask")
-_INSTALL = "Install it: pip install 'omh-research[cluster]'."
+Work = Callable[[Unit], Done]
 
 
 class Executor(Protocol):
-    """Runs units. `completed` blocks until one is done; a lost unit comes back as "lost"."""
+    """Runs units; a unit whose worker died comes back as "lost"."""
 
-    width: int
+    @property
+    def width(self) -> int:
+        """How many units run at once; it may change while a cluster grows."""
+        ...
 
     def submit(self, unit: Unit) -> None:
         """Hand a unit over."""
         ...
 
-    def completed(self) -> Done:
-        """Return the next unit that is done."""
+    def completed(self, timeout_s: float | None = None) -> Done | None:
+        """Return the next unit that is done, or None when the time is up."""
         ...
 
-    def close(self) -> None:
-        """Stop; units that are under way may be given up (they are resumable)."""
+    def close(self, *, now: bool = False) -> None:
+        """Stop; with `now`, units under way are given up (they are resumable)."""
         ...
 
 
@@ -41,7 +44,7 @@ class SerialExecutor:
 
     width = 1
 
-    def __init__(self, do: Callable[[Unit], Done]) -> None:
+    def __init__(self, do: Work) -> None:
         self._do = do
         self._waiting: deque[Unit] = deque()
 
@@ -49,126 +52,29 @@ class SerialExecutor:
         """Queue a unit."""
         self._waiting.append(unit)
 
-    def completed(self) -> Done:
-        """Run the oldest unit."""
+    def completed(self, timeout_s: float | None = None) -> Done | None:
+        """Run the oldest unit to its end, whatever the time."""
         return self._do(self._waiting.popleft())
 
-    def close(self) -> None:
+    def close(self, *, now: bool = False) -> None:
         """Forget what is queued."""
         self._waiting.clear()
 
 
-class ProcessExecutor:
-    """A pool of processes; a pool broken by a killed worker is made anew, its units are lost."""
-
-    def __init__(self, do: Callable[[Unit], Done], workers: int) -> None:
-        self._do, self.width = do, workers
-        self._pool: Any = None
-        self._running: dict[Any, Unit] = {}
-
-    def _start(self) -> Any:
-        if self._pool is None:
-            import multiprocessing
-            from concurrent.futures import ProcessPoolExecutor
-
-            context = multiprocessing.get_context("spawn")  # no fork while locks are held
-            self._pool = ProcessPoolExecutor(self.width, mp_context=context)
-        return self._pool
-
-    def submit(self, unit: Unit) -> None:
-        """Hand a unit to the pool."""
-        from concurrent.futures.process import BrokenProcessPool
-
-        try:
-            future = self._start().submit(self._do, unit)
-        except BrokenProcessPool:
-            self._pool = None
-            future = self._start().submit(self._do, unit)
-        self._running[future] = unit
-
-    def completed(self) -> Done:
-        """Return the next result; a unit whose worker was killed is "lost"."""
-        from concurrent.futures import FIRST_COMPLETED, wait
-        from concurrent.futures.process import BrokenProcessPool
-
-        done, _ = wait(self._running, return_when=FIRST_COMPLETED)
-        future = next(iter(done))
-        unit = self._running.pop(future)
-        try:
-            result: Done = future.result()
-        except BrokenProcessPool:
-            self._pool = None
-            return Done(unit.slug, unit.expected, "lost", "its worker was killed")
-        return result
-
-    def close(self) -> None:
-        """Stop the pool without waiting for queued units."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-class DaskExecutor:
-    """A Dask cluster: at `address`, else a local one. Each future is released when it is done,
-
-    because Dask may run a finished unit again when the worker that holds its result is lost.
-    """
-
-    def __init__(self, do: Callable[[Unit], Done], workers: int, address: str) -> None:
-        try:
-            dask: Any = import_module("distributed")
-        except ModuleNotFoundError as error:
-            message = "The dask executor needs `distributed`."
-            raise PrerequisiteError(message, hint=_INSTALL) from error
-        self._do = do
-        self._cluster: Any = None
-        target: Any = address
-        if not address:
-            self._cluster = target = dask.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
-            )
-        self._client: Any = dask.Client(target)
-        threads = sum(self._client.nthreads().values())
-        self.width = max(1, threads if address else workers)
-        self._done: Any = dask.as_completed()
-        self._units: dict[str, Unit] = {}
-
-    def submit(self, unit: Unit) -> None:
-        """Hand a unit to the cluster."""
-        future = self._client.submit(self._do, unit, pure=False, retries=0)
-        self._units[future.key] = unit
-        self._done.add(future)
-
-    def completed(self) -> Done:
-        """Return the next result; a unit that failed with its worker is "lost"."""
-        future = next(self._done)
-        unit = self._units.pop(future.key)
-        try:
-            if future.status != "finished":
-                return Done(unit.slug, unit.expected, "lost", str(future.exception())[:200])
-            result: Done = future.result()
-            return result
-        finally:
-            future.release()
-
-    def close(self) -> None:
-        """Leave the cluster; a local one is stopped."""
-        self._client.close()
-        if self._cluster is not None:
-            self._cluster.close()
-
-
-def make_executor(
-    name: str, do: Callable[[Unit], Done], *, workers: int, address: str = ""
-) -> Executor:
-    """Return the executor called `name`.
+def make_executor(name: str, do: Work, *, workers: int, address: str = "") -> Executor:
+    """Return the executor called `name`; `do` must be importable by a worker.
 
     Raises:
-        UsageError: no such executor. PrerequisiteError: its package is missing.
+        UsageError: no such executor. PrerequisiteError: its package or its cluster is missing.
     """
     if name == "serial":
         return SerialExecutor(do)
     if name == "processes":
+        from omh_research.batch.process_pool import ProcessExecutor
+
         return ProcessExecutor(do, workers)
     if name == "dask":
+        from omh_research.batch.dask_cluster import DaskExecutor
+
         return DaskExecutor(do, workers, address)
     raise UsageError(f"No executor is called {name!r}.", hint=f"Known: {', '.join(EXECUTORS)}.")

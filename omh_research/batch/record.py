@@ -1,27 +1,32 @@
-"""The record of a batch: `.omh/batch/{batch id}.json` (spec S1).
+"""The record of a batch: `.omh/batch/{batch id}.json`, its cancel marker, its ledger (spec S1).
 
 Job: which topic is which run and how it stands; written whole; a view, never the truth (that is
-each run's own files). Refuses to decide. Importers: batch.runner, cli.
+each run's own files). What ended runs have cost stands in a ledger beside it, a line a run, because
+their states are gone. Refuses to decide. Importers: batch, cli.
 """
 
 from __future__ import annotations
 
 import os
-import re
 
 import msgspec
 from msgspec import Struct
 
 from omh_research.errors import DamagedFileError, NoSuchRunError, UsageError
+from omh_research.lazy_re import lazy_re
 from omh_research.project import Project
 from omh_research.store import disk
 
-ENDED = ("confirmed", "blocked", "cancelled", "damaged", "failed", "cleared", "refused")
-_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+ENDED = ("confirmed", "partial", "blocked", "cancelled", "damaged", "cleared", "refused")
+MAX_ID_CHARS = 80
+_ID = lazy_re(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 class Entry(Struct):
-    """One topic of a batch. `status` as in Done, or "refused" (it could not be started)."""
+    """One topic of a batch. `status` as in Done, or "refused" (it could not be started).
+
+    `session` names the run's log; `cost_usd` is None where a price is unknown.
+    """
 
     topic: str
     slug: str = ""
@@ -30,10 +35,11 @@ class Entry(Struct):
     detail: str = ""
     model_calls: int = 0
     cost_usd: float | None = 0.0
+    session: str = ""
 
 
 class Record(Struct):
-    """A whole batch."""
+    """A whole batch. `stopped` says why no new work was begun, or ""."""
 
     id: str
     entries: list[Entry]
@@ -54,14 +60,24 @@ class Record(Struct):
         return all(entry.status in ENDED for entry in self.entries)
 
 
+class Cost(Struct, frozen=True):
+    """One line of the ledger: what an ended run has cost."""
+
+    slug: str
+    model_calls: int
+    cost_usd: float | None
+
+
 def record_path(project: Project, batch_id: str) -> str:
     """Return the path of a batch's record.
 
     Raises:
         UsageError: not a batch id.
     """
-    if len(batch_id) > 80 or not _ID.fullmatch(batch_id):
-        raise UsageError(f"not a batch id: {batch_id[:90]!a}.")
+    if len(batch_id) > MAX_ID_CHARS or not _ID.fullmatch(batch_id):
+        raise UsageError(
+            f"not a batch id: {batch_id[:90]!a}.", hint="`batch FILE` prints it first."
+        )
     return os.path.join(project.layout.batch_dir, f"{batch_id}.json")
 
 
@@ -72,14 +88,25 @@ def read_record(project: Project, batch_id: str) -> Record:
         NoSuchRunError: no such batch. DamagedFileError: its record cannot be read.
     """
     path = record_path(project, batch_id)
-    data = disk.read_bytes(path) if disk.check_directory(project.layout.batch_dir) else None
+    data = None
+    if disk.check_directory(project.layout.base) and disk.check_directory(project.layout.batch_dir):
+        data = disk.read_bytes(path)
     if data is None:
-        raise NoSuchRunError(f"No batch {batch_id} here.")
+        raise NoSuchRunError(f"No batch {batch_id} here.", hint=_known(project))
     try:
         return msgspec.json.decode(data, type=Record)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         where = project.layout.relative(path)
-        raise DamagedFileError(f"{where}: not a batch record ({error}).") from None
+        message = f"{where}: not a batch record ({error})."
+        raise DamagedFileError(message, hint="`batch FILE` writes it anew.") from None
+
+
+def _known(project: Project) -> str:
+    if not os.path.isdir(project.layout.batch_dir):
+        return "`batch FILE` starts one and prints its id."
+    names = sorted(disk.names(project.layout.batch_dir))
+    ids = [name[:-5] for name in names if name.endswith(".json") and not name.startswith(".")]
+    return f"Known: {', '.join(ids[:10])}." if ids else "`batch FILE` starts one."
 
 
 def write_record(project: Project, record: Record, *, durable: bool = True) -> None:
@@ -90,32 +117,61 @@ def write_record(project: Project, record: Record, *, durable: bool = True) -> N
     disk.replace(record_path(project, record.id), data, durable=durable)
 
 
-def look(project: Project, batch_id: str) -> Record:
-    """Return a batch's record with each run as its own files say it stands now."""
-    from omh_research.errors import OmhError
-    from omh_research.status import status_one
+def _ledger_path(project: Project, batch_id: str) -> str:
+    return record_path(project, batch_id)[: -len("json")] + "spent"
 
-    record = read_record(project, batch_id)
-    for entry in record.entries:
-        if not entry.slug:
-            continue
+
+def note_cost(project: Project, batch_id: str, entry: Entry) -> None:
+    """Add what an ended run has cost to the ledger, so that a killed batch still knows it."""
+    if entry.model_calls or entry.cost_usd != 0.0:
+        line = msgspec.json.encode(Cost(entry.slug, entry.model_calls, entry.cost_usd))
+        disk.append(_ledger_path(project, batch_id), [line.decode()])
+
+
+def read_costs(project: Project, batch_id: str) -> dict[str, Cost]:
+    """Return the ledger by slug, the last line of each; what is torn is left out."""
+    if not disk.check_directory(project.layout.batch_dir):
+        return {}
+    found: dict[str, Cost] = {}
+    for line in (disk.read_bytes(_ledger_path(project, batch_id)) or b"").split(b"\n"):
         try:
-            seen = status_one(project, entry.slug)
-        except OmhError as error:
-            entry.detail = error.message
+            cost = msgspec.json.decode(line, type=Cost)
+        except msgspec.MsgspecError:
             continue
-        entry.status, entry.phase = seen.status, seen.phase
-        entry.detail = seen.blocked_reason or seen.problem or entry.detail
-    return record
+        found[cost.slug] = cost
+    return found
+
+
+def cancel_marker(project: Project, batch_id: str) -> str:
+    """Return the path whose presence says that the batch was cancelled; it never expires."""
+    return record_path(project, batch_id)[: -len("json")] + "cancel"
 
 
 def cancel_batch(project: Project, batch_id: str, reason: str) -> list[str]:
-    """Ask every run of a batch that goes on to stop; return their slugs."""
-    from omh_research import operate
+    """Ask every run of a batch that goes on to stop, and the batch to start none; return slugs.
 
-    slugs = []
-    for entry in read_record(project, batch_id).entries:
-        if entry.slug and project.reader.state_bytes(entry.slug) is not None:
-            operate.cancel(project, entry.slug, reason or f"batch {batch_id}")
-            slugs.append(entry.slug)
-    return slugs
+    The marker is durable before the record is read: a batch that is registering its topics right
+    now sees the marker when it is done.
+
+    Raises:
+        NoSuchRunError: no such batch.
+    """
+    read_record(project, batch_id)
+    words = {"reason": reason, "at": project.now()}
+    disk.write_marker(cancel_marker(project, batch_id), msgspec.json.encode(words) + b"\n")
+    slugs = [entry.slug for entry in read_record(project, batch_id).entries if entry.slug]
+    return [slug for slug in slugs if cancel_run(project, slug, reason or f"batch {batch_id}")]
+
+
+def cancel_run(project: Project, slug: str, reason: str) -> bool:
+    """Ask one run of a batch to stop; tell whether it goes on: an ended one has none to stop."""
+    from omh_research import operate
+    from omh_research.errors import NoSuchRunError, UsageError
+
+    if project.reader.state_bytes(slug) is None:
+        return False
+    try:
+        operate.cancel(project, slug, reason)
+    except (NoSuchRunError, UsageError):  # it ended just now
+        return False
+    return True

@@ -1,195 +1,164 @@
-"""Running a batch: register every topic once, then advance each by one phase at a time, fairly.
+"""Running a batch: every run advanced by one phase at a time, fairly, until all have ended.
 
-Job: one registration under the start lock, a round-robin of units over an executor, a global
-budget, a record. Refuses to let one broken topic stop the others. Importers: cli.
+Job: a round-robin of units over an executor; a run that is busy elsewhere is tried again later; one
+whose worker dies again and again is tried alone, so that it cannot take others with it; a global
+budget; a record. Refuses to let one broken topic stop the others. Importers: cli.
 """
 
 from __future__ import annotations
 
+import heapq
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
 
-from msgspec import Struct
-
-from omh_research import commit, start
-from omh_research.api import Engine
+from omh_research.batch.allowance import Allowance, BatchRules
 from omh_research.batch.executors import Executor
-from omh_research.batch.record import ENDED, Entry, Record, read_record, write_record
-from omh_research.batch.topics import Topic
+from omh_research.batch.record import ENDED, Entry, Record, note_cost, write_record
 from omh_research.batch.unit import Done, Unit
-from omh_research.documents import event
-from omh_research.documents.names import fold_topic
-from omh_research.errors import DamagedFileError, NoSuchRunError, OmhError
-from omh_research.store import lock
-from omh_research.store.listing import list_runs
-from omh_research.store.row import Row
+from omh_research.errors import PrerequisiteError
+from omh_research.project import Project
 
-MAX_LOST = 20
-BUSY_PAUSE_S = 0.2
+ALONE_AFTER = 2
+MAX_LOST_ALONE = 3
+BUSY_FIRST_S = 0.1
+BUSY_MOST_S = 5.0
+BUSY_LIMIT_S = 1800.0
 RECORD_EVERY_S = 2.0
-
-
-class BatchRules(Struct, frozen=True):
-    """`max_cost_usd` stops new work when all topics together have spent it (None: no limit)."""
-
-    max_cost_usd: float | None = None
-    max_model_calls: int = 0
-    if_confirmed: str = "view"
-
-
-def open_record(engine: Engine, batch_id: str, topics: tuple[Topic, ...]) -> Record:
-    """Return the record of a batch: the one on disk, else a new one, written at once."""
-    project = engine.project
-    project.writer.prepare_root()
-    try:
-        held = {entry.topic: entry for entry in read_record(project, batch_id).entries}
-    except (NoSuchRunError, DamagedFileError):
-        held = {}
-    entries = [held.get(topic.topic, Entry(topic.topic)) for topic in topics]
-    record = Record(batch_id, entries, started_at=project.now())
-    write_record(project, record)
-    return record
-
-
-def register(engine: Engine, record: Record, topics: tuple[Topic, ...], rules: BatchRules) -> None:
-    """Give every topic its run: resumed, confirmed already, or new; one scan for all (spec S1)."""
-    project = engine.project
-    project.writer.prepare_root()
-    with lock.held(project.layout.lock(start.START_LOCK), wait_s=start.START_WAIT_S):
-        start.phase_zero(project, engine.wiring.services)
-        rows = list_runs(project.layout).rows
-        active = {fold_topic(row.topic): row for row in rows if not row.problem}
-        damaged = {row.slug: row.problem for row in rows if row.problem}
-        known = start.slugs_by_topic(project)
-        for entry, topic in zip(record.entries, topics, strict=True):
-            folded = fold_topic(topic.topic)
-            try:
-                found = _Found(active.get(folded), known.get(folded, []), damaged)
-                _register_one(engine, entry, topic, found, rules)
-            except OmhError as error:
-                entry.status, entry.detail = "refused", str(error)
-
-
-class _Found(NamedTuple):
-    """What the scan found on a topic: an active run, plans on it; damaged states of the root."""
-
-    active: Row | None
-    slugs: list[str]
-    damaged: dict[str, str]
-
-
-def _register_one(
-    engine: Engine,
-    entry: Entry,
-    topic: Topic,
-    found: _Found,
-    rules: BatchRules,
-) -> None:
-    project = engine.project
-    row, slugs, damaged = found
-    if row is not None:
-        entry.slug, entry.phase = row.slug, row.phase
-        entry.status = "blocked" if entry.phase == "blocked" else "active"
-        return
-    for slug in slugs:
-        if slug in damaged:
-            entry.slug, entry.status, entry.detail = slug, "damaged", damaged[slug]
-            return
-    if entry.slug in damaged:
-        entry.status, entry.detail = "damaged", damaged[entry.slug]
-        return
-    ends = {slug: project.reader.ended(slug) for slug in slugs}
-    for slug, end in ends.items():
-        if end == "confirmed" and rules.if_confirmed != "refresh":
-            entry.slug, entry.phase, entry.status = slug, "confirmed", "confirmed"
-            return
-    if entry.slug and ends.get(entry.slug) == "cancelled":
-        entry.phase = entry.status = "cancelled"
-        return
-    if topic.problem:
-        entry.status, entry.detail = "refused", topic.problem
-        return
-    request = start.Request(topic=topic.topic, delegate=topic.delegate, options=topic.options)
-    engine.wiring.check(topic.delegate, topic.options)
-    state = start.new_state(project, request)
-    started = event.make(event.Word.STARTED, state.slug, state.step)
-    project.writer.execute(commit.creation(state, started), lambda: None)
-    entry.slug, entry.phase, entry.status = state.slug, state.phase, "active"
+RECORD_SHARE = 20
 
 
 class Runner:
     """Advances the runs of one record over one executor."""
 
-    def __init__(self, engine: Engine, record: Record, executor: Executor, rules: BatchRules):
-        self._engine, self._record, self._executor = engine, record, executor
-        self._rules = rules
+    def __init__(
+        self, project: Project, record: Record, executor: Executor, rules: BatchRules
+    ) -> None:
+        self._project, self._record, self._executor = project, record, executor
+        self._allowance = Allowance(rules, record.entries)
         self._entries = {entry.slug: entry for entry in record.entries if entry.slug}
+        self._ready = deque(e.slug for e in record.entries if e.status == "active")
+        self._later: list[tuple[float, str]] = []
+        self._suspects: deque[str] = deque()
+        self._running = 0
         self._lost: dict[str, int] = {}
-        self._written = 0.0
+        self._busy: dict[str, tuple[float, float]] = {}
+        self._write_after = 0.0
 
     def run(self, on_done: Callable[[Entry], None] | None = None) -> Record:
-        """Advance until every topic has ended or waits for a host; return the record."""
-        ready = deque(
-            entry.slug for entry in self._record.entries if entry.status in ("active", "awaiting")
-        )
-        running = 0
+        """Advance until every topic has ended, or waits for a host, or cannot go on.
+
+        Raises:
+            PrerequisiteError: a worker does not see the folder, or the cluster is gone.
+            KeyboardInterrupt: passed on; workers are ended, every run is resumable.
+        """
+        orderly = False
         try:
-            while ready or running:
-                while ready and running < self._executor.width * 2:
-                    self._executor.submit(self._unit(ready.popleft()))
-                    running += 1
-                done = self._executor.completed()
-                running -= 1
-                entry = self._note(done)
-                if self._goes_on(entry):
-                    ready.append(entry.slug)
-                if on_done is not None:
-                    on_done(entry)
+            while True:
+                self._wake()
+                self._fill()
+                if self._running:
+                    done = self._executor.completed(self._pause_s())
+                    if done is not None:
+                        self._take(done, on_done)
+                elif self._later:
+                    time.sleep(min(0.2, self._pause_s() or 0.0))
+                elif not (self._ready or self._suspects):
+                    break
                 self._save(durable=False)
+            orderly = True
         finally:
-            self._executor.close()
+            self._executor.close(now=not orderly)
             self._save(durable=True)
         return self._record
 
-    def _unit(self, slug: str) -> Unit:
-        stop = self._over_budget()
-        self._record.stopped = self._record.stopped or stop
-        return Unit(self._engine.settings.root, slug, self._entries[slug].phase, stop)
+    def _wake(self) -> None:
+        while self._later and self._later[0][0] <= time.monotonic():
+            self._ready.append(heapq.heappop(self._later)[1])
 
-    def _over_budget(self) -> str:
-        entries = self._record.entries
-        limit = self._rules.max_cost_usd
-        cost = sum(entry.cost_usd or 0.0 for entry in entries)
-        if limit is not None and cost >= limit:
-            return f"the batch's cost cap of ${limit:g} is reached."
-        calls = sum(entry.model_calls for entry in entries)
-        if self._rules.max_model_calls and calls >= self._rules.max_model_calls:
-            return f"the batch's cap of {self._rules.max_model_calls} model calls is reached."
-        return ""
+    def _pause_s(self) -> float | None:
+        return max(0.0, self._later[0][0] - time.monotonic()) if self._later else None
 
-    def _note(self, done: Done) -> Entry:
+    def _fill(self) -> None:
+        """Hand out units while there is room; a suspect goes alone."""
+        if self._suspects:
+            if not self._running and self._may_go(self._suspects[0]):
+                self._submit(self._suspects.popleft())
+            return
+        while self._ready and self._running < self._executor.width * 2:
+            if not self._may_go(self._ready[0]):
+                return
+            self._submit(self._ready.popleft())
+
+    def _may_go(self, slug: str) -> bool:
+        answer = self._allowance.ask(self._entries[slug].phase)
+        if answer == "stop" and not self._record.stopped:
+            self._record.stopped = self._allowance.reason()
+        return answer != "wait"
+
+    def _submit(self, slug: str) -> None:
+        phase = self._entries[slug].phase
+        project, stop = self._project, self._record.stopped
+        unit = Unit(project.settings.root, self._record.id, slug, phase, stop)
+        self._executor.submit(unit)
+        self._allowance.begin(slug, phase)
+        self._running += 1
+
+    def _take(self, done: Done, on_done: Callable[[Entry], None] | None) -> None:
+        self._running -= 1
         entry = self._entries[done.slug]
+        self._allowance.end(entry, done)
+        if done.status == "unreachable":
+            raise PrerequisiteError(
+                f"A unit could not be done: {done.detail}",
+                hint="Every worker needs the root's folder under the same path and this version.",
+            )
         if done.status == "lost":
-            self._lost[done.slug] = self._lost.get(done.slug, 0) + 1
-            if self._lost[done.slug] > MAX_LOST:
-                entry.status, entry.detail = "failed", "its workers were killed again and again"
-            return entry
-        entry.phase, entry.status, entry.detail = done.phase, done.status, done.detail
-        if done.status not in ("busy",):
-            entry.model_calls = max(entry.model_calls, done.model_calls)
-            if done.cost_usd is not None and entry.cost_usd is not None:
-                entry.cost_usd = max(entry.cost_usd, done.cost_usd)
-        if done.status == "busy":
-            time.sleep(BUSY_PAUSE_S)
-        return entry
+            self._note_lost(entry, done.detail)
+        elif done.status == "busy":
+            self._note_busy(entry, done.detail)
+        else:
+            self._note(entry, done)
+        if on_done is not None:
+            on_done(entry)
 
-    def _goes_on(self, entry: Entry) -> bool:
-        return entry.status not in ENDED and entry.status != "awaiting"
+    def _note(self, entry: Entry, done: Done) -> None:
+        self._busy.pop(done.slug, None)
+        self._lost.pop(done.slug, None)
+        entry.phase, entry.status, entry.detail = done.phase, done.status, done.detail
+        if done.status == "active":
+            self._ready.append(done.slug)
+        elif done.status in ENDED:
+            note_cost(self._project, self._record.id, entry)
+
+    def _note_lost(self, entry: Entry, detail: str) -> None:
+        """Queue a unit again whose worker died; from the second time on it goes alone."""
+        lost = self._lost[entry.slug] = self._lost.get(entry.slug, 0) + 1
+        if lost >= ALONE_AFTER + MAX_LOST_ALONE:
+            entry.status = "failed"
+            entry.detail = (
+                f"its worker died {lost} times, the last {MAX_LOST_ALONE} alone ({detail})"
+            )
+        elif lost >= ALONE_AFTER:
+            self._suspects.append(entry.slug)
+        else:
+            self._ready.append(entry.slug)
+
+    def _note_busy(self, entry: Entry, detail: str) -> None:
+        """Try later: another process has the run; the pause grows while it does."""
+        now = time.monotonic()
+        since, pause = self._busy.get(entry.slug, (now, BUSY_FIRST_S))
+        entry.detail = detail
+        if now - since > BUSY_LIMIT_S:
+            entry.status = "busy"
+            return
+        heapq.heappush(self._later, (now + pause, entry.slug))
+        self._busy[entry.slug] = since, min(BUSY_MOST_S, pause * 2)
 
     def _save(self, *, durable: bool) -> None:
-        now = time.monotonic()
-        if durable or now - self._written > RECORD_EVERY_S:
-            write_record(self._engine.project, self._record, durable=durable)
-            self._written = now
+        """Write the record now and then: never for more than a twentieth of the time."""
+        begin = time.monotonic()
+        if durable or begin > self._write_after:
+            write_record(self._project, self._record, durable=durable)
+            took = time.monotonic() - begin
+            self._write_after = begin + max(RECORD_EVERY_S, took * RECORD_SHARE)

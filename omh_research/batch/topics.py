@@ -1,7 +1,8 @@
 """The topics of a batch: a text file (a topic a line), YAML or JSON lines (spec S1).
 
 Job: read them, each with the options it brings, keep a broken one as a broken one. Refuses to stop
-at a bad row: it becomes a topic that fails by itself. Importers: cli, batch.runner.
+at a bad row: it becomes a topic that fails by itself; a file that as a whole is none of these is an
+error. Importers: cli, batch.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -17,13 +17,12 @@ from msgspec.structs import replace
 
 from omh_research.documents.names import fold_topic, kebab
 from omh_research.documents.options import RunOptions, to_plain
-from omh_research.documents.plan import parse_plan_file
-from omh_research.documents.yaml_text import YamlRefused, read_yaml
+from omh_research.documents.yaml_text import MAX_YAML_BYTES, YamlRefused, read_yaml
 from omh_research.errors import OmhError, UsageError
 
 MAX_FILE_BYTES = 64_000_000
-_KEYS = ("topic", "plan", "subtopics", "corpus", "bundle", "language", "delegate", "caps",
-         "panel", "rounds")  # fmt: skip
+MAX_TOPICS = 100_000
+MAX_SHOWN_CHARS = 4_001  # one more than `start` takes: a topic that is cut is still refused there
 
 
 class Topic(Struct, frozen=True):
@@ -39,100 +38,101 @@ def read_topics(path: str, root: str, delegate: str, defaults: RunOptions) -> tu
     """Return the topics of a file, each once (the first of equal ones stays).
 
     Raises:
-        UsageError: the file cannot be read, or holds no topic.
+        UsageError: the file cannot be read, is no text of its kind, or holds no topic.
     """
+    text = _read_text(path)
+    base = os.path.dirname(os.path.abspath(path))
+    topics: dict[str, Topic] = {}
+    default = Topic("", delegate, defaults)
+    for row in _rows(text, path):
+        topic = _topic(row, base, root, default)
+        topics.setdefault(fold_topic(topic.topic) or f"#{len(topics)}", topic)
+        if len(topics) > MAX_TOPICS:
+            raise UsageError(f"{path} holds more than {MAX_TOPICS} topics.", hint="Split it.")
+    if not topics:
+        raise UsageError(f"{path} holds no topic.", hint="Write one a line; # begins a comment.")
+    return tuple(topics.values())
+
+
+def _read_text(path: str) -> str:
     try:
         with open(path, "rb") as stream:
             data = stream.read(MAX_FILE_BYTES + 1)
-        text = data.decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"Cannot read {path}: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} is not UTF-8 text.") from None
     if len(data) > MAX_FILE_BYTES:
-        raise UsageError(f"{path} is larger than {MAX_FILE_BYTES} bytes.")
-    base = os.path.dirname(os.path.abspath(path))
-    rows = _rows(text, path)
-    topics: dict[str, Topic] = {}
-    for row in rows:
-        topic = _topic(row, base, root, Topic("", delegate, defaults))
-        topics.setdefault(fold_topic(topic.topic) or f"#{len(topics)}", topic)
-    if not topics:
-        raise UsageError(f"{path} holds no topic.")
-    return tuple(topics.values())
+        raise UsageError(f"{path} is larger than {MAX_FILE_BYTES} bytes.", hint="Split it.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{path} is not UTF-8 text (byte {error.start}).", hint="Save it as UTF-8."
+        ) from None
+    if "\0" in text:
+        raise UsageError(f"{path} is not a text file (it holds NUL bytes).")
+    return text
 
 
 def _rows(text: str, path: str) -> list[Any]:
     suffix = os.path.splitext(path)[1].lower()
     if suffix in (".jsonl", ".ndjson"):
-        rows: list[Any] = []
-        for line in text.split("\n"):
-            if line.strip():
-                try:
-                    rows.append(json.loads(line))
-                except (ValueError, RecursionError) as error:
-                    rows.append({"topic": line[:200], "problem": f"not JSON: {error}"})
-        return rows
+        return [_json_row(line, n) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
     if suffix in (".yaml", ".yml", ".json"):
-        try:
-            value = json.loads(text) if suffix == ".json" else read_yaml(text)
-        except (YamlRefused, ValueError, RecursionError) as error:
-            raise UsageError(f"{path}: {error}.") from None
-        found = value.get("topics") if isinstance(value, dict) else value
-        if not isinstance(found, list):
-            raise UsageError(f"{path}: a list of topics is expected.")
-        return found
+        return _document_rows(text, path, suffix)
     lines = [line.strip() for line in text.split("\n")]
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def _topic(row: Any, base: str, root: str, default: Topic) -> Topic:
-    if isinstance(row, str):
-        return replace(default, topic=" ".join(row.split()))
-    if not isinstance(row, dict) or not isinstance(row.get("topic"), str):
-        return replace(default, topic=str(row)[:200], problem="a topic is a text or has `topic`")
-    topic = replace(default, topic=" ".join(row["topic"].split()))
-    if row.get("problem"):
-        return replace(topic, problem=str(row["problem"]))
-    unknown = sorted(str(key) for key in row if key not in _KEYS)
-    if unknown:
-        return replace(topic, problem=f"unknown option: {', '.join(unknown)}")
+def _json_row(line: str, number: int) -> Any:
     try:
-        options = _options(row, base, root, default.options)
-    except (OmhError, ValueError, TypeError) as error:
-        return replace(topic, problem=str(error) or type(error).__name__)
-    return replace(topic, delegate=str(row.get("delegate") or default.delegate), options=options)
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return {"topic": f"line {number}", "problem": f"line {number} is not JSON: {error}"[:200]}
 
 
-def _options(row: Mapping[str, Any], base: str, root: str, options: RunOptions) -> RunOptions:
-    from omh_research.cli.run_options import stored_path
+def _document_rows(text: str, path: str, suffix: str) -> list[Any]:
+    try:
+        value = json.loads(text) if suffix == ".json" else read_yaml(text)
+    except (YamlRefused, ValueError, RecursionError) as error:
+        big = len(text) > MAX_YAML_BYTES // 2 and suffix != ".json"
+        hint = "JSON lines (.jsonl) take any number of topics." if big else ""
+        reason = str(error) or type(error).__name__
+        raise UsageError(f"{path}: {reason[:300]}.", hint=hint) from None
+    found = value.get("topics") if isinstance(value, dict) else value
+    if not isinstance(found, list):
+        raise UsageError(
+            f"{path}: a list of topics is expected.", hint="Either at the top or under `topics:`."
+        )
+    return found
 
-    changes: dict[str, Any] = {}
-    corpus = row.get("corpus")
-    if corpus:
-        paths = [corpus] if isinstance(corpus, str) else list(corpus)
-        changes["corpus"] = tuple(stored_path(root, os.path.join(base, str(p))) for p in paths)
-    if row.get("bundle"):
-        changes["bundle"] = stored_path(root, os.path.join(base, str(row["bundle"])))
-    if row.get("language"):
-        changes["language"] = str(row["language"])
-    if row.get("caps"):
-        changes["caps"] = {str(key): float(value) for key, value in dict(row["caps"]).items()}
-    for name in ("panel", "rounds"):
-        if row.get(name):
-            changes[name] = int(row[name])
-    plan = row.get("subtopics")
-    if row.get("plan"):
-        with open(os.path.join(base, str(row["plan"])), "rb") as stream:
-            subtopics = parse_plan_file(stream.read(1_000_001), str(row["plan"]))
-    elif plan is not None:
-        document = json.dumps({"subtopics": plan}).encode()
-        subtopics = parse_plan_file(document, "subtopics")
-    else:
-        subtopics = ()
-    if subtopics:
-        changes["subtopics"] = tuple((item.name, item.queries) for item in subtopics)
-    return replace(options, **changes)
+
+def _topic(row: Any, base: str, root: str, default: Topic) -> Topic:
+    from omh_research.batch.topic_options import read_options, unknown_keys
+
+    if isinstance(row, str):
+        return replace(default, topic=_clean(row))
+    if not isinstance(row, dict) or not isinstance(row.get("topic"), str):
+        return replace(default, topic=_clean(str(row)[:200]), problem=NO_TOPIC)
+    topic = replace(default, topic=_clean(row["topic"]))
+    if row.get("problem"):
+        return replace(topic, problem=str(row["problem"])[:300])
+    unknown = unknown_keys(row)
+    if unknown:
+        return replace(topic, problem=f"unknown option: {', '.join(unknown)}"[:300])
+    try:
+        delegate, options = read_options(row, base, root, default)
+    except (OmhError, OSError, ValueError, TypeError, RecursionError) as error:
+        return replace(topic, problem=(str(error) or type(error).__name__)[:300])
+    return replace(topic, delegate=delegate, options=options)
+
+
+NO_TOPIC = "a topic is a text or a mapping with `topic`"
+
+
+def _clean(topic: str) -> str:
+    """Fold white space; a lone surrogate from JSON, which is no text, becomes `?`."""
+    folded = " ".join(topic.split())[:MAX_SHOWN_CHARS]
+    return folded.encode("utf-8", "replace").decode("utf-8")
 
 
 def batch_id(path: str, topics: tuple[Topic, ...]) -> str:

@@ -58,8 +58,7 @@ def status(slug: str | None, batch_id: str, root: str | None, as_json: bool) -> 
 
 
 def _batch_status(project: Project, batch_id: str, as_json: bool) -> int:
-    from omh_research.batch.record import look
-    from omh_research.cli.batch import table
+    from omh_research.batch.looking import look, table
 
     record = look(project, batch_id)
     if as_json:
@@ -216,7 +215,10 @@ def _wait(slug: str, timeout: float | None, root: str | None) -> str:
 @ROOT
 @JSON
 def cancel(slug: str | None, batch_id: str, reason: str, root: str | None, as_json: bool) -> int:
-    """Ask run SLUG (or a whole batch) to stop; it does at the next boundary."""
+    """Ask run SLUG (or a whole batch) to stop; it does at the next boundary.
+
+    A cancelled batch starts no topic any more; `start` begins one of them anew.
+    """
     from omh_research import operate
     from omh_research import status as looking
 

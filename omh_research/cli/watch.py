@@ -55,13 +55,15 @@ def _run(project: object, slug: str) -> tuple[str, int | None]:
 
 
 def _batch(project: object, batch_id: str) -> tuple[str, int | None]:
-    from omh_research.batch.record import look
-    from omh_research.cli.batch import table
+    import shutil
+
+    from omh_research.batch.looking import frame, look
     from omh_research.project import Project
 
     assert isinstance(project, Project)
     record = look(project, batch_id)
-    return table(record), 0 if record.has_ended else None
+    lines = shutil.get_terminal_size().lines
+    return frame(record, lines), 0 if record.has_ended else None
 
 
 def _draw(text: str, before: int) -> int:

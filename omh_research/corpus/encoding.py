@@ -14,6 +14,8 @@ import unicodedata
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
+
 SAMPLE_BYTES = 65_536
 LEGACY_SAMPLE_BYTES = 6_000
 _BOMS = (
@@ -46,10 +48,10 @@ _EXPECTED = {
     "cp1257": "āčēģīķļņšūžąęėįųõäöü",
 }
 _USUAL_MARKS = "¿¡«»–—„“”‘’‚°€£§·•…\xa0"
-_HIGH = re.compile(rb"[\x80-\xff]")
+_HIGH = lazy_re(rb"[\x80-\xff]")
 _CONTROLS = bytes([*range(9), *range(14, 27), *range(28, 32), 127])
-_WORD = re.compile(r"[^\W\d_]+")
-_META = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9._:-]{2,40})""", re.I)
+_WORD = lazy_re(r"[^\W\d_]+")
+_META = lazy_re(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9._:-]{2,40})""", re.I)
 
 
 class Decoded(Struct, frozen=True):

@@ -11,6 +11,7 @@ import re
 from html.parser import HTMLParser
 
 from omh_research.documents.source import Page
+from omh_research.lazy_re import lazy_re
 
 MIN_MAIN_CHARS = 200
 MAX_DEPTH = 400
@@ -26,18 +27,18 @@ _VOID = frozenset(
     ("br", "hr", "img", "input", "meta", "link", "area", "base", "col", "embed", "source", "track",
      "wbr")
 )  # fmt: skip
-_SPACE = re.compile(r"[^\S\n]+")
+_SPACE = lazy_re(r"[^\S\n]+")
 MAX_NOTE_CHARS = 1_500
-_TAG = re.compile(r"<[^<>]*>")
-_NOTE = re.compile(r"\s*(?:\[|&#91;)\s*[\w .]{1,16}\s*(?:\]|&#93;)\s*")
-_RAISED = re.compile(r"<(su[pb])>([^<>]{0,200})</\1>")
+_TAG = lazy_re(r"<[^<>]*>")
+_NOTE = lazy_re(r"\s*(?:\[|&#91;)\s*[\w .]{1,16}\s*(?:\]|&#93;)\s*")
+_RAISED = lazy_re(r"<(su[pb])>([^<>]{0,200})</\1>")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _DATE_NAMES = frozenset(
     ("article:published_time", "citation_publication_date", "citation_date", "dc.date",
      "dc.date.issued", "date", "datepublished")
 )  # fmt: skip
-_DATE = re.compile(r"\d{4}(?:[-/]\d{1,2}(?:[-/]\d{1,2})?)?")
+_DATE = lazy_re(r"\d{4}(?:[-/]\d{1,2}(?:[-/]\d{1,2})?)?")
 
 
 def read_html(text: str, url: str, *, links: bool = False) -> Page:

@@ -7,15 +7,16 @@ change a character. Linear. Importers: corpus.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+
+from omh_research.lazy_re import lazy_re
 
 TARGET_CHARS = 900
 MAX_CHARS = 1_800
-_HEADING = re.compile(r"#{1,6}[ \t]+(\S[^\n]{0,200})")
-_ENDS = re.compile(r"[.!?](?=\s)|[。！？｡।؟]|\n")
+_HEADING = lazy_re(r"#{1,6}[ \t]+(\S[^\n]{0,200})")
+_ENDS = lazy_re(r"[.!?](?=\s)|[。！？｡।؟]|\n")
 # A Han, kana or Hangul character carries about as much as two or three letters.
-_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_DENSE = lazy_re("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _DENSE_FACTOR = 0.45
 
 

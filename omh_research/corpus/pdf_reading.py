@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from omh_research.documents.source import Page
+from omh_research.lazy_re import lazy_re
 
 MAX_PAGES = 10_000
 MAX_TEXT_CHARS = 16_000_000
@@ -23,9 +24,9 @@ _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD
 # pdfium is not thread-safe: one document at a time in this process.
 _PDFIUM = threading.Lock()
 # pdfium writes U+FFFE (or 0x02) for a hyphen that only breaks a line: the word goes on.
-_SOFT_HYPHEN = re.compile("[\ufffe\x02]\\s*")
-_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_SENTENCE_END = re.compile(r"[.!?。！？؟।:;][\"'”’»)\]]*$")
+_SOFT_HYPHEN = lazy_re("[\ufffe\x02]\\s*")
+_CONTROLS = lazy_re("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_SENTENCE_END = lazy_re(r"[.!?。！？؟।:;][\"'”’»)\]]*$")
 
 
 def has_pdf_reader() -> bool:

@@ -20,6 +20,7 @@ import msgspec
 
 from omh_research.corpus.encoding import decode
 from omh_research.documents.source import Page
+from omh_research.lazy_re import lazy_re
 
 KINDS = {
     ".md": "md", ".markdown": "md", ".mdown": "md", ".mkd": "md", ".txt": "txt", ".text": "txt",
@@ -29,11 +30,11 @@ KINDS = {
 MAX_TEXT_BYTES = 16_000_000
 MAX_FILE_BYTES = 1_000_000_000
 _HEAD_CHARS = 4_000
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*\n", re.S)
-_FIELD = re.compile(r"^(title|date|author|lang|language):[ \t]*(.+?)[ \t]*$", re.M | re.I)
-_HEADING = re.compile(r"^#{1,2}[ \t]+(\S[^\n]*)", re.M)
-_UNDERLINED = re.compile(r"^(\S[^\n]*)\n={3,}[ \t]*$", re.M)
-_LABEL = re.compile(r"[\s_]+")
+_FRONT_MATTER = lazy_re(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*\n", re.S)
+_FIELD = lazy_re(r"^(title|date|author|lang|language):[ \t]*(.+?)[ \t]*$", re.M | re.I)
+_HEADING = lazy_re(r"^#{1,2}[ \t]+(\S[^\n]*)", re.M)
+_UNDERLINED = lazy_re(r"^(\S[^\n]*)\n={3,}[ \t]*$", re.M)
+_LABEL = lazy_re(r"[\s_]+")
 
 
 def kind_of(path: Path) -> str:

@@ -18,13 +18,14 @@ from omh_research.delegates.presets import ResultFormat
 from omh_research.delegates.second_pass import EmptyAnswerError
 from omh_research.documents.task import Usage
 from omh_research.errors import DelegateError
+from omh_research.lazy_re import lazy_re
 
 # ECMA-48 sequences: CSI, OSC (ended by BEL or ST), and the two-character ones.
-_ESCAPES = re.compile(
+_ESCAPES = lazy_re(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]"
 )
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
-_TRUNCATED = re.compile(r"^[ \t*_>\-]*\[SUMMARY TRUNCATED\b", re.IGNORECASE | re.MULTILINE)
+_CONTROLS = lazy_re(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
+_TRUNCATED = lazy_re(r"^[ \t*_>\-]*\[SUMMARY TRUNCATED\b", re.IGNORECASE | re.MULTILINE)
 
 
 class Answer(Struct, frozen=True):

@@ -11,16 +11,16 @@ it in advance, and the same task always gives the same bytes (a crash repeats no
 from __future__ import annotations
 
 import hashlib
-import re
 
 from msgspec import Struct
 
 from omh_research import roles
 from omh_research.delegates.registry import RoleText
 from omh_research.documents.task import Task
+from omh_research.lazy_re import lazy_re
 
 # Words by which chat templates mark who speaks: data must not be able to change the speaker.
-_TEMPLATE_TOKENS = re.compile(r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>")
+_TEMPLATE_TOKENS = lazy_re(r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>")
 
 NO_TOOLS_RULE = (
     "Use no tool: answer from the text given here alone. Write no file, run no command, "

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from omh_research.lazy_re import lazy_re
+
 REDACTED = "[redacted]"
 MIN_SECRET_CHARS = 6
 
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|COOKIE", re.IGNORECASE)
+_SECRET_NAME = lazy_re(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|COOKIE", re.IGNORECASE)
 # The shapes of keys in common use, and what follows the word of an authorization header.
-_KEY_SHAPES = re.compile(
+_KEY_SHAPES = lazy_re(
     r"\b(?:sk|pk|rk|xai|gsk|tvly|ghp|gho|hf|jina|AIza)[-_]?[A-Za-z0-9_\-*]{12,}"
     r"|(?<=Bearer )[A-Za-z0-9._~+/=\-]{6,}"
     r"|(?<=://)[^/\s:@]{1,200}:[^/\s@]{1,200}(?=@)",

@@ -11,9 +11,10 @@ from collections.abc import Callable
 
 from omh_research.documents.answer_text import unwrap_answer
 from omh_research.documents.labels import FINDING_SECTIONS, match_section, read_label_line
+from omh_research.lazy_re import lazy_re
 
-_HEADING = re.compile(r"^#{1,3} +\S", re.MULTILINE)
-_PLAN_NAME = re.compile(r"""(?:^|[\[{,])[ \t\[{-]*["']?name["']?[ \t]*:""", re.MULTILINE)
+_HEADING = lazy_re(r"^#{1,3} +\S", re.MULTILINE)
+_PLAN_NAME = lazy_re(r"""(?:^|[\[{,])[ \t\[{-]*["']?name["']?[ \t]*:""", re.MULTILINE)
 
 
 def _is_plan(text: str) -> bool:

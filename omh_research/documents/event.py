@@ -7,11 +7,12 @@ Refuses I/O and findings text. Importers: phases, recovery, commit, store, cli.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from enum import StrEnum
 
 from msgspec import Struct
+
+from omh_research.lazy_re import lazy_re
 
 
 class Word(StrEnum):
@@ -50,12 +51,12 @@ class Event(Struct, frozen=True):
     time: str = ""
 
 
-_BARE = re.compile(r"[!-~]+")
-_HEAD = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) ([A-Z][A-Z_]*)")
+_BARE = lazy_re(r"[!-~]+")
+_HEAD = lazy_re(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) ([A-Z][A-Z_]*)")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _LIST = rf'\[(?:[^"\[\]]|{_STRING})*\]'
-_ARRAY = re.compile(_LIST)
-_FIELD = re.compile(rf' ([a-z_]+)=({_STRING}|{_LIST}|[^ "\[][!-~]*)(?= |$)')
+_ARRAY = lazy_re(_LIST)
+_FIELD = lazy_re(rf' ([a-z_]+)=({_STRING}|{_LIST}|[^ "\[][!-~]*)(?= |$)')
 MAX_LINE = 64_000
 
 

@@ -12,13 +12,14 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from omh_research.documents.answer_text import is_fence_line
+from omh_research.lazy_re import lazy_re
 
 REF = r"[\[【［〔]\s*\^?[A-Za-z]{0,2}-?(\d{1,4})\s*[\]】］〕]"
-_REF_LEAD = re.compile(
+_REF_LEAD = lazy_re(
     rf"\s*(?:[-*+•]\s+|\|\s*|\d{{1,3}}\.\s+)?(?:\*\*)?{REF}(?:\*\*)?\s*[:：|｜]?\s*"
 )
-_PRIORITY = re.compile(r"\[?\s*P([1-6])\b[^\]|｜]{0,40}\]?", re.IGNORECASE)
-_CELL = re.compile(r"\s*[|｜]\s*")
+_PRIORITY = lazy_re(r"\[?\s*P([1-6])\b[^\]|｜]{0,40}\]?", re.IGNORECASE)
+_CELL = lazy_re(r"\s*[|｜]\s*")
 _QUOTE_OPEN = '"“„«‹「『《〝＂‟'
 _QUOTE_CLOSE = '"”“»›」』》〞〟＂'
 

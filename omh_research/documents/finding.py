@@ -25,6 +25,7 @@ from omh_research.documents.frontmatter import strip_leading_block
 from omh_research.documents.gaps import read_gaps
 from omh_research.documents.labels import FINDING_SECTIONS, match_section, read_label_line
 from omh_research.documents.source_lines import Source, find_links, parse_source_line
+from omh_research.lazy_re import lazy_re
 
 __all__ = [
     "INSUFFICIENT",
@@ -43,8 +44,8 @@ NONE_FOUND = "(none-found, reasons listed)"
 MAX_ANSWER_CHARS = 2_000_000
 MAX_QUERIES = 200
 
-_BULLET = re.compile(r"\s*(?:[-*+•·▪◦]|\d{1,3}[.)、])\s+")
-_ARROW = re.compile(r"\s*(?:→|->|=>|⇒|—>)\s*")
+_BULLET = lazy_re(r"\s*(?:[-*+•·▪◦]|\d{1,3}[.)、])\s+")
+_ARROW = lazy_re(r"\s*(?:→|->|=>|⇒|—>)\s*")
 
 
 class QueryRun(Struct, frozen=True):

@@ -16,25 +16,24 @@ from collections.abc import Iterator, Mapping
 
 from omh_research.documents.yaml_text import MAX_YAML_BYTES, YamlRefused, read_yaml
 from omh_research.errors import DamagedFileError
+from omh_research.lazy_re import lazy_re
 
-_FENCE = re.compile(r"---[ \t]*\r?\n")
-_CLOSING = re.compile(r"^---[ \t]*(?=\r?$)", re.MULTILINE)
-_GAP = re.compile(r"\r?\n(?:\r?\n)?")  # the end of the fence line, then one blank line
-_CLOSING_LOOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
-_STATUS_LINE = re.compile(r"^status:[^\r\n]*", re.MULTILINE)
-_WORD = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
-_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_FENCE = lazy_re(r"---[ \t]*\r?\n")
+_CLOSING = lazy_re(r"^---[ \t]*(?=\r?$)", re.MULTILINE)
+_GAP = lazy_re(r"\r?\n(?:\r?\n)?")  # the end of the fence line, then one blank line
+_CLOSING_LOOSE = lazy_re(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
+_STATUS_LINE = lazy_re(r"^status:[^\r\n]*", re.MULTILINE)
+_WORD = lazy_re(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+_KEY = lazy_re(r"[A-Za-z_][A-Za-z0-9_-]*")
 # Words that a YAML 1.1 reader takes for a boolean or null.
 _NOT_PLAIN = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 # What JSON leaves raw but YAML refuses, folds or hides: C1 controls, line separators, byte order
 # marks, bidirectional controls, noncharacters.
-_TO_ESCAPE = re.compile(
+_TO_ESCAPE = lazy_re(
     "[\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]"
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_BLOCK_LINE = re.compile(
-    r"[ \t]*(?:#.*|-(?:[ \t].*)?|\?[ \t].*|[\w\"'<][^:\n]{0,120}:(?:[ \t].*)?)?"
-)
+_SURROGATE = lazy_re("[\ud800-\udfff]")
+_BLOCK_LINE = lazy_re(r"[ \t]*(?:#.*|-(?:[ \t].*)?|\?[ \t].*|[\w\"'<][^:\n]{0,120}:(?:[ \t].*)?)?")
 
 
 def parse(text: str, *, where: str) -> tuple[dict[str, object], str]:

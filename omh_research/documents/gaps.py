@@ -11,7 +11,9 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-_BULLET = re.compile(r"\s*(?:[-*+•·▪◦–—]|\(?\d{1,3}[.)、）]|\[[ xX]?\])\s+")
+from omh_research.lazy_re import lazy_re
+
+_BULLET = lazy_re(r"\s*(?:[-*+•·▪◦–—]|\(?\d{1,3}[.)、）]|\[[ xX]?\])\s+")
 _NONE = """
 none|no|nil|null|n/a|na|not applicable|nothing|no gaps|no gap|none found|none identified
 none remaining|none noted|none known|no known gaps|no gaps found|no gaps identified|no gaps remain
@@ -32,12 +34,12 @@ sem lacunas|não há|geen|niets|ingen|inga|ei ole|ei mitään|brak|žádné|ninc
 καμία|κανένα|δεν υπάρχουν
 """
 # A remark after "none" that takes it back.
-_TAKEN_BACK = re.compile(
+_TAKEN_BACK = lazy_re(
     r"\b(?:except|but|however|beyond|other than|apart|besides|although|though|yet|still|only|unless"
     r"|aber|außer|jedoch|mais|sauf|cependant|pero|salvo|excepto|ma|tranne|mas|exceto|но|кроме)\b"
     r"|但|除|不过|然而|只是|ただし|しかし|다만|لكن|باستثناء"
 )
-_REMARK = re.compile(r"\s*(?:[.。;；:：(（,，—–!！]|\s-\s)")
+_REMARK = lazy_re(r"\s*(?:[.。;；:：(（,，—–!！]|\s-\s)")
 _OUTER = " \t*_`\"'“”‘’()（）[]【】<>.。,，;；:：-–—!！·•"
 
 

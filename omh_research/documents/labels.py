@@ -12,6 +12,8 @@ from functools import cache
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
+
 _NAMES = {
     "subtopic": """
         subtopic|sub-topic|subtopic name|子主题|子课题|子議題|主题|研究子主题|unterthema
@@ -95,8 +97,8 @@ FINDING_SECTIONS = (
 )  # fmt: skip
 REPORT_SECTIONS = ("summary", "details", "takeaways", "questions", "sources")
 
-_FOLLOWING = re.compile(r"[(（:：&/,;—–|]|\s-\s|\s(?:and|und|et|y|e|en|ve|и|و)\s|[与與和及]")
-_NUMBERING = re.compile(r"(?:(?:\d+|[ivx]+|[一二三四五六七八九十]+)\s*[.)、:：]|§)\s*")
+_FOLLOWING = lazy_re(r"[(（:：&/,;—–|]|\s-\s|\s(?:and|und|et|y|e|en|ve|и|و)\s|[与與和及]")
+_NUMBERING = lazy_re(r"(?:(?:\d+|[ivx]+|[一二三四五六七八九十]+)\s*[.)、:：]|§)\s*")
 _MARKUP = " \t*_`#[]【】<>"
 _MAX_LABEL_CHARS = 70
 _SYMBOLS = ("So", "Sk", "Cf")

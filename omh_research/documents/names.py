@@ -7,11 +7,11 @@ numbers: today's date and the random part are handed in. Everybody may import it
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 
 from omh_research.errors import UsageError
+from omh_research.lazy_re import lazy_re
 
 SLUG_CHARS = 40
 STEM_CHARS = 60
@@ -19,12 +19,12 @@ MAX_SLUG_CHARS = 80
 MAX_TASK_ID_CHARS = 200
 FOLLOWUP_STEM = "_followup"
 
-_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_TASK_ID = re.compile(r"[a-z0-9]+(?:[-_.]+[a-z0-9]+)*")
-_NOT_ALNUM = re.compile(r"[^a-z0-9]+")
-_DATE = re.compile(r"[0-9]{8}")
-_RAND4 = re.compile(r"[0-9a-f]{4}")
-_RESERVED_ON_WINDOWS = re.compile(r"con|prn|aux|nul|conin|conout|(?:com|lpt)[0-9]")
+_SLUG = lazy_re(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_TASK_ID = lazy_re(r"[a-z0-9]+(?:[-_.]+[a-z0-9]+)*")
+_NOT_ALNUM = lazy_re(r"[^a-z0-9]+")
+_DATE = lazy_re(r"[0-9]{8}")
+_RAND4 = lazy_re(r"[0-9a-f]{4}")
+_RESERVED_ON_WINDOWS = lazy_re(r"con|prn|aux|nul|conin|conout|(?:com|lpt)[0-9]")
 # Outer marks that do not make another topic; `#`, `+`, `%` and the like do ("C" is not "C#").
 _OUTER_MARKS = frozenset(".,;:!?'\"`…¿¡·。、，；：！？؟،؛।॥/\\|*_~")
 _OUTER_CATEGORIES = frozenset(("Ps", "Pe", "Pi", "Pf", "Pd", "Zs", "Zl", "Zp", "Cc", "Cf"))

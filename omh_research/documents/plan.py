@@ -18,26 +18,27 @@ from omh_research.documents import frontmatter
 from omh_research.documents.answer_text import drop_fence_lines, unwrap_answer
 from omh_research.documents.yaml_text import MAX_YAML_BYTES, YamlRefused, read_yaml
 from omh_research.errors import DamagedFileError, PlanError
+from omh_research.lazy_re import lazy_re
 
 MIN_SUBTOPICS, MAX_SUBTOPICS = 3, 5
 MIN_QUERIES, MAX_QUERIES = 2, 3
 MAX_NAME_CHARS, MAX_QUERY_CHARS = 200, 500
 _SHAPE_HINT = "A plan is `subtopics: [{name: NAME, queries: [QUERY, QUERY]}]` in YAML or JSON."
 
-_FENCED = re.compile(
+_FENCED = lazy_re(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*(?:ya?ml|json)?[ \t]*\n(.*?)^[ \t]*\1[ \t]*$", re.M | re.S
 )
-_LIST_START = re.compile(
+_LIST_START = lazy_re(
     r"^[ \t]*(?:subtopics[ \t]*:|-[ \t]+[\"']?name[\"']?[ \t]*:|[\[{])", re.M | re.I
 )
-_NAME_LINE = re.compile(
+_NAME_LINE = lazy_re(
     r"\s*(?:-|\d+[.)])?\s*[\"'*_]*(?:name|subtopic|名称|子主题)[\"'*_]*\s*[:：]\s*(.+)", re.I
 )
-_QUERIES_LINE = re.compile(
+_QUERIES_LINE = lazy_re(
     r"\s*[-*]?\s*[\"'*_]*(?:queries|查询|search queries)[\"'*_]*\s*[:：]\s*(.*)", re.I
 )
-_ITEM_LINE = re.compile(r"\s*(?:[-*•]|\d+[.)])\s+(.+)")
-_BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrtu])')
+_ITEM_LINE = lazy_re(r"\s*(?:[-*•]|\d+[.)])\s+(.+)")
+_BAD_ESCAPE = lazy_re(r'\\(?!["\\/bfnrtu])')
 
 
 class Subtopic(Struct, frozen=True):

@@ -7,7 +7,7 @@ alternative are. Refuses to compare with a source. Importers: documents, tools.
 
 from __future__ import annotations
 
-import re
+from omh_research.lazy_re import lazy_re
 
 _CLOSERS = {
     "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "〝": "〞", "＂": "＂",
@@ -16,11 +16,11 @@ MAX_QUOTATION_CHARS = 8_000
 _OPEN_ALL = '"“„«「『〝＂'
 _CLOSE_ALL = '"”“»」』〞＂'
 _MARKERS = r"(?:\s*(?:[\[【［(（]\s*\^?\d[\d\s,;–-]*[\]】］)）]|\[\^\d+\]|[¹²³⁰⁴-⁹]+))*"
-_LINE = re.compile(
+_LINE = lazy_re(
     rf"\s*(?:[-*+•>]\s+|\d{{1,3}}[.)]\s+)*(?:\*\*[^*\n]{{1,80}}\*\*[:：]?\s*)?"
     rf"(?P<body>[{_OPEN_ALL}].*[{_CLOSE_ALL}])\s*[.,;。，；]?{_MARKERS}\s*[.。]?\s*"
 )
-_CITATION = re.compile(r"[\[【［]\s*\^?\d[\d\s,;–-]*[\]】］]")
+_CITATION = lazy_re(r"[\[【［]\s*\^?\d[\d\s,;–-]*[\]】］]")
 
 
 def find_quotations(line: str) -> tuple[tuple[str, ...], ...]:

@@ -19,13 +19,14 @@ from omh_research.documents.labels import (
     match_section,
     read_label_line,
 )
+from omh_research.lazy_re import lazy_re
 
 INSUFFICIENT = "(insufficient sources for this subtopic)"
 UNVERIFIED = "(unverified)"
 
-_HEADING = re.compile(r"[ ]{0,3}(#{1,6})(?:[ \t]+|(?=[^\s#]))(.*?)[ \t#]*")
-_UNDERLINE = re.compile(r"[ ]{0,3}(=+|-{3,})[ \t]*")
-_FOLD_DROP = re.compile(r"\[\d[\d,;\s–-]*\]|[\W_]+")
+_HEADING = lazy_re(r"[ ]{0,3}(#{1,6})(?:[ \t]+|(?=[^\s#]))(.*?)[ \t#]*")
+_UNDERLINE = lazy_re(r"[ ]{0,3}(=+|-{3,})[ \t]*")
+_FOLD_DROP = lazy_re(r"\[\d[\d,;\s–-]*\]|[\W_]+")
 
 
 class Section(Struct, frozen=True):

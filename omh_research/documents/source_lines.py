@@ -11,6 +11,8 @@ import re
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
+
 CREDIBILITY_TAGS = ("primary", "secondary", "vendor", "blog", "forum")
 
 
@@ -27,32 +29,32 @@ class Source(Struct, frozen=True):
     date: str = ""
 
 
-_NUMBER = re.compile(
+_NUMBER = lazy_re(
     r"\s*(?:[-*+•>]\s+)?(?:\*\*)?(?:"
     r"[\[【［〔]\s*\^?(?:[A-Za-z]{0,3}-?)?(?P<a>\d{1,4})\s*[\]】］〕](?!\()(?:\*\*)?\s*[:：.]?"
     r"|(?:[A-Za-z]{1,2}-?)?(?P<b>\d{1,3})\s*[.)）、:：](?:\*\*)?(?=\s|\D)"
     r"|[(（](?P<c>\d{1,4})[)）])\s*"
 )
-_LINK = re.compile(
+_LINK = lazy_re(
     r"\[(?P<title>[^\[\]\n]{1,400})\]\(\s*<?(?P<url>[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)>?\s*(?:\"[^\"\n]{0,200}\"\s*)?\)"
 )
 # A web address, or the name of a document in a corpus (`corpus:LABEL/path`).
-_URL = re.compile(
+_URL = lazy_re(
     r"(?:https?://|\bcorpus:)[^\s<>\"'“”‘’`|\\^{}、。，；「」『』《》【】（）]+", re.IGNORECASE
 )
-_ANY_LINK = re.compile(f"{_LINK.pattern}|(?P<bare>{_URL.pattern})", re.IGNORECASE)
-_TITLE_LINE = re.compile(
+_ANY_LINK = lazy_re(f"{_LINK.pattern}|(?P<bare>{_URL.pattern})", re.IGNORECASE)
+_TITLE_LINE = lazy_re(
     r"\W{0,8}(?:title|标题|題名|titel|titre|título)\W{0,4}[:：]\W{0,3}(.{1,300})", re.I
 )
-_DOI = re.compile(
+_DOI = lazy_re(
     r"(?:doi\s*[:：]\s*|(?<![\w/.]))(10\.\d{4,9}/[^\s<>\"“”|、。，；「」【】（）]+)", re.IGNORECASE
 )
-_ARXIV = re.compile(
+_ARXIV = lazy_re(
     r"\barxiv\s*[:：]\s*(\d{4}\.\d{4,5}(?:v\d{1,2})?|[a-z-]{2,12}(?:\.[A-Z]{2})?/\d{7})",
     re.IGNORECASE,
 )
-_SEPARATOR = re.compile(r"\s+[—–|·•-]+\s+|\s*[—|]\s*|\s*——\s*|\s{3,}|\t")
-_DATE = re.compile(
+_SEPARATOR = lazy_re(r"\s+[—–|·•-]+\s+|\s*[—|]\s*|\s*——\s*|\s{3,}|\t")
+_DATE = lazy_re(
     r"(?:n\.?d\.?|undated|unknown|无日期|日期不详|(?:c\.?\s*)?(?:1[5-9]|20)\d\d(?!\d).{0,24}"
     r"|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|[^\W\d]{3,12}\.?\s+(?:\d{1,2},?\s+)?(?:1[5-9]|20)\d\d"
     r"|\d{1,2}\.?\s+[^\W\d]{3,12}\.?,?\s+(?:1[5-9]|20)\d\d)",

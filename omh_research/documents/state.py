@@ -7,7 +7,6 @@ another program added at top level are kept in `unknown` and written back. Impor
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import msgspec
@@ -15,14 +14,15 @@ from msgspec import Struct
 
 from omh_research.documents.heads import checked
 from omh_research.errors import DamagedFileError, NewerVersionError
+from omh_research.lazy_re import lazy_re
 
 STATE_VERSION = 1
 SCHEMA_VERSION = 1
 WRITTEN_BY = "omh_research"
 MAX_STATE_BYTES = 1_000_000
 MAX_DEPTH = 64
-SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-SESSION = re.compile(r"[A-Za-z0-9-]{0,64}")
+SLUG = lazy_re(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+SESSION = lazy_re(r"[A-Za-z0-9-]{0,64}")
 """A session id names the log file: nothing in it may lead out of the folder."""
 PHASES = ("decompose", "search", "gap_check", "synthesize", "verify", "blocked")
 

@@ -14,25 +14,26 @@ from msgspec import Struct
 
 from omh_research.documents.answer_text import is_fence_line, unwrap_answer
 from omh_research.documents.gaps import read_gaps
+from omh_research.lazy_re import lazy_re
 
 PASS, FAIL, UNREADABLE = "PASS", "FAIL", "unreadable"
 VOTES = ("confirm", "refute", "qualified", "abstain")
 
-_VERDICT_LINE = re.compile(
+_VERDICT_LINE = lazy_re(
     r"[\s#*_`\-•]*(?:final\s+)?verdict[\s*_`]*[:：=][\s*_`]*(?P<value>.*)", re.IGNORECASE
 )
-_VERDICT_HEADING = re.compile(r"[\s#*_`]*(?:final\s+)?verdict[\s*_`:：]*", re.IGNORECASE)
-_VERDICT_JSON = re.compile(r'\s*"verdict"\s*:\s*"(?P<value>[^"]{0,80})"\s*,?\s*', re.IGNORECASE)
-_VOTE_LINE = re.compile(r"[\s#*_`\-•]*vote[\s*_`]*[:：=][\s*_`]*(?P<value>.*)", re.IGNORECASE)
-_LABEL = re.compile(
+_VERDICT_HEADING = lazy_re(r"[\s#*_`]*(?:final\s+)?verdict[\s*_`:：]*", re.IGNORECASE)
+_VERDICT_JSON = lazy_re(r'\s*"verdict"\s*:\s*"(?P<value>[^"]{0,80})"\s*,?\s*', re.IGNORECASE)
+_VOTE_LINE = lazy_re(r"[\s#*_`\-•]*vote[\s*_`]*[:：=][\s*_`]*(?P<value>.*)", re.IGNORECASE)
+_LABEL = lazy_re(
     r"[\s#*_`\-•]*(?P<label>confidence|evidence|subtopic coverage|gaps|recommendation|reason"
     r"|verdict|vote)[\s*_`]*[:：][\s*_`]*(?P<rest>.*)",
     re.IGNORECASE,
 )
-_HEADING = re.compile(r"\s*#{1,6}\s+(?P<label>[^:：]{1,60}?)[\s*:：]*")
+_HEADING = lazy_re(r"\s*#{1,6}\s+(?P<label>[^:：]{1,60}?)[\s*:：]*")
 _QUOTING = tuple(">\"“'「『|«")
 _TRIM = " \t*_`.。!！\"'()（）[]✅❌✔✗✓🟢🔴\ufe0f"
-_REQUESTS_CHANGES = re.compile(r"request[\s_-]*changes|reject|rework|revise|do not approve")
+_REQUESTS_CHANGES = lazy_re(r"request[\s_-]*changes|reject|rework|revise|do not approve")
 _VOTE_WORDS = {
     "confirm": "confirm", "confirmed": "confirm", "refute": "refute", "refuted": "refute",
     "qualified": "qualified", "qualify": "qualified", "abstain": "abstain", "abstained": "abstain",

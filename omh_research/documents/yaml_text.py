@@ -7,10 +7,11 @@ imported on first use only. Refuses to write YAML and to read files. Importers: 
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-_ODD_BREAK = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
+from omh_research.lazy_re import lazy_re
+
+_ODD_BREAK = lazy_re("\r(?!\n)|[\x85\u2028\u2029]")
 MAX_YAML_BYTES = 64 * 1024
 MAX_DEPTH = 12
 

@@ -7,13 +7,12 @@ Importers: export.registry.
 
 from __future__ import annotations
 
-import re
-
 from omh_research.export.view import CitedSource, ReportView
+from omh_research.lazy_re import lazy_re
 from omh_research.literature.record import Identifiers, Paper, PaperSource, Publication
 from omh_research.tools.identifiers import find_arxiv
 
-_DATE = re.compile(r"\b(1\d{3}|20\d\d)(?:-(\d\d)(?:-(\d\d))?)?\b")
+_DATE = lazy_re(r"\b(1\d{3}|20\d\d)(?:-(\d\d)(?:-(\d\d))?)?\b")
 
 
 def paper_of(source: CitedSource, view: ReportView) -> Paper:

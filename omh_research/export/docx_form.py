@@ -8,14 +8,14 @@ export.registry.
 from __future__ import annotations
 
 import io
-import re
 from typing import Any
 
 from omh_research.errors import PrerequisiteError
 from omh_research.export.view import ReportView
+from omh_research.lazy_re import lazy_re
 
 _HINT = "Install it: pip install 'omh-research[report]'."
-_UNSOUND = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_UNSOUND = lazy_re("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def to_docx(view: ReportView) -> bytes:

@@ -13,11 +13,12 @@ from typing import Any
 
 from omh_research.errors import PrerequisiteError
 from omh_research.export.view import ReportView
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.references import find_markers
 
-_TAG = re.compile(r"(<[^>]*>)")
-_HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
-_STRIP = re.compile(r"<[^>]+>")
+_TAG = lazy_re(r"(<[^>]*>)")
+_HEADING = lazy_re(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
+_STRIP = lazy_re(r"<[^>]+>")
 _TAGS = {
     "h1", "h2", "h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "blockquote", "code", "pre", "em",
     "strong", "del", "table", "thead", "tbody", "tr", "th", "td", "hr", "br", "a",

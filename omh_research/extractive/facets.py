@@ -8,7 +8,6 @@ Importers: extractive, delegates.
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -29,6 +28,7 @@ from omh_research.extractive.scoring import (
     score_documents,
 )
 from omh_research.extractive.units import Unit, quotable_units
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.tokens import content_tokens, content_words, tokenize
 
 MAX_SENTENCES = 40
@@ -37,8 +37,8 @@ MAX_CANDIDATES = 150
 MAX_QUERY_WORDS = 12
 _DENSE = ("zh", "ja")
 _CASED = ("en", "es", "fr", "it", "pt", "nl", "sv", "ru", "uk", "pl", "tr")
-_VERBLIKE = re.compile(r"(?:ed|ly|ing|n't|'s) ")
-_NOUNLIKE = re.compile(
+_VERBLIKE = lazy_re(r"(?:ed|ly|ing|n't|'s) ")
+_NOUNLIKE = lazy_re(
     r"^[A-Z]|(?:tions?|ments?|it(?:y|ies)|ness|isms?|ogy|ances?|ences?|ers?|ists?)$"
 )
 

@@ -14,13 +14,14 @@ from msgspec import Struct
 
 from omh_research.documents.source import Page
 from omh_research.extractive.labels import Labels
+from omh_research.lazy_re import lazy_re
 
 MAX_TITLE_CHARS = 160
-_QUOTE_LINE = re.compile(
+_QUOTE_LINE = lazy_re(
     r'^- "(?P<text>.*)" \[(?P<n>\d{1,4})\](?: \(`\D{0,20}(?P<page>\d+)\D{0,4}`\))?$'
 )
 _BRACKETS = str.maketrans('[]【】［］〔〕|<>"—–', "()()()()/()'--")
-_SCHEME = re.compile(r"\b[a-z][a-z0-9+.-]{1,12}://|\bcorpus:", re.I)
+_SCHEME = lazy_re(r"\b[a-z][a-z0-9+.-]{1,12}://|\bcorpus:", re.I)
 
 
 class QuotedLine(Struct, frozen=True):

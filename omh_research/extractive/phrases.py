@@ -11,17 +11,16 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.stopwords import stop_phrases, stop_words
 from omh_research.tools.tokens import fold_word
 
 MAX_WORDS = 3
 _DENSE_LANGUAGES = ("zh", "ja")
-_CHUNK = re.compile(
-    r"[^\s,.;:!?()\[\]{}\"“”„«»‹›<>|/*_`=+~^#।،؛؟。，、；：！？（）「」『』《》…–—]+"
-)
-_HAN_RUN = re.compile("[\u3400-\u9fff\u3005]{2,}|[\u30a1-\u30fa\u30fc]{3,}")
-_CLITIC = re.compile("['’](?:s|t|re|ve|ll|d|m)?$|['’].{3}")
-_DIGIT = re.compile(r"\d")
+_CHUNK = lazy_re(r"[^\s,.;:!?()\[\]{}\"“”„«»‹›<>|/*_`=+~^#।،؛؟。，、；：！？（）「」『』《》…–—]+")
+_HAN_RUN = lazy_re("[\u3400-\u9fff\u3005]{2,}|[\u30a1-\u30fa\u30fc]{3,}")
+_CLITIC = lazy_re("['’](?:s|t|re|ve|ll|d|m)?$|['’].{3}")
+_DIGIT = lazy_re(r"\d")
 _EDGES = "'’‘-·•\ufeff\u200b\u200e\u200f"
 # Light verbs and adverbs that stop lists leave in and that make poor names.
 _WEAK = (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.tokens import words
 
 _ASKED = {
@@ -107,9 +108,9 @@ _OFFERED = {
     ),
 }
 # A capital inside a sentence: a name, in scripts that have capitals (German nouns too, so weak).
-_NAME = re.compile(r"(?<=[\w,;:(\"'«„–—-]\s)[A-ZÀ-ÖØ-ÞĀ-Ž\u0410-\u042f\u0391-\u03a9][\w’'.-]+")
-_CASED = re.compile(r"[A-Za-zÀ-ž\u0370-\u03ff\u0400-\u04ff]")
-_YES_NO = re.compile(
+_NAME = lazy_re(r"(?<=[\w,;:(\"'«„–—-]\s)[A-ZÀ-ÖØ-ÞĀ-Ž\u0410-\u042f\u0391-\u03a9][\w’'.-]+")
+_CASED = lazy_re(r"[A-Za-zÀ-ž\u0370-\u03ff\u0400-\u04ff]")
+_YES_NO = lazy_re(
     r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|must|ist|sind|"
     r"war|"
     r"waren|hat|haben|kann|können|wird|werden|darf|gibt es|¿?(?:es|son|era|puede|hay|tiene)|est-ce|"

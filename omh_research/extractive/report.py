@@ -7,8 +7,6 @@ Refuses every sentence of its own; reads no document. Importers: delegates.
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
 from omh_research.documents.finding import INSUFFICIENT, parse_finding
@@ -26,6 +24,7 @@ from omh_research.extractive.lines import (
     source_line,
 )
 from omh_research.extractive.scoring import ask, ask_about, coverage
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.normal_form import normalise
 from omh_research.tools.tokens import content_tokens
 
@@ -41,8 +40,8 @@ LONG_CHARS = 320
 _UNCERTAIN = {"zh": "不确定", "ja": "不確か", "de": "unsicher", "fr": "incertain", "es": "incierto"}
 
 
-_POINT = re.compile(r"^\d+\. \[(?P<rule>[a-z_]+)\] ")
-_NAMED = re.compile(r"\"([^\"]{4,})\"|'([^']{4,80})'")
+_POINT = lazy_re(r"^\d+\. \[(?P<rule>[a-z_]+)\] ")
+_NAMED = lazy_re(r"\"([^\"]{4,})\"|'([^']{4,80})'")
 
 
 class _Row(Struct, frozen=True):

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from omh_research.corpus.passages import split_passages
 from omh_research.documents.source import Page
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.sentences import Span, split
 from omh_research.tools.tokens import content_tokens, fold, is_cjk
 
@@ -26,23 +27,23 @@ MAX_REFERENCE_CHARS = 500
 # Longer documents are first narrowed down to the passages that hold words of the question.
 WHOLE_CHARS = 40_000
 MAX_PASSAGES = 60
-_TERMINATED = re.compile(r"[.!?。！？؟।…｡:;]['\"”’»)\]』」）*_]*$")
-_MARKERS = re.compile(
+_TERMINATED = lazy_re(r"[.!?。！？؟।…｡:;]['\"”’»)\]』」）*_]*$")
+_MARKERS = lazy_re(
     r"\[omh-role|\bVERDICT\s*[:：]|<\|?(?:im_start|im_end|system|user|assistant)\b|"
     r"^\W{0,6}(?:SUBTOPIC|QUERIES_RUN|SOURCES|EVIDENCE|SYNTHESIS|GAPS|CONFIDENCE|RECOMMENDATION|"
     r"SUBTOPIC COVERAGE|KEY_POINTS)\s*[:：]|\(insufficient sources for this subtopic\)|^-{3}\s",
     re.I,
 )
-_CITED = re.compile(r"[\[【［〔]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】］〕]")
-_LINKED = re.compile(r"!?\[[^\]\n]{0,300}\]\([^)\n]{0,500}\)|<https?:|^\s*\[[^\]]+\]:\s")
-_ADDRESS = re.compile(r"https?://|www\.|\bdoi\b|10\.\d{4,9}/", re.I)
-_REFERENCE = re.compile(
+_CITED = lazy_re(r"[\[【［〔]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】］〕]")
+_LINKED = lazy_re(r"!?\[[^\]\n]{0,300}\]\([^)\n]{0,500}\)|<https?:|^\s*\[[^\]]+\]:\s")
+_ADDRESS = lazy_re(r"https?://|www\.|\bdoi\b|10\.\d{4,9}/", re.I)
+_REFERENCE = lazy_re(
     r"^\W{0,3}(?:\[?\d{1,3}[\].)]\s*)?[^\W\d_][\w’'-]+,\s+(?:[A-Z]\.|"
     r"[A-Z][a-z]+,).{0,200}\b(?:19|20)\d\d\b"
     r"|^\W{0,3}\[\d{1,3}\]\s*\S|\bet al\.,? \(?(?:19|20)\d\d\)?[.:]|\bpp?\. \d+[–-]\d+|"
     r"\b\d+\(\d+\):\s?\d+",
 )
-_REFERENCE_HEAD = re.compile(
+_REFERENCE_HEAD = lazy_re(
     r"^[#\s\d.*]*(?:references|bibliography|works cited|literature cited|further reading|external "
     r"links|see also|notes|参考文献|参考资料|參考文獻|注释|外部链接|延伸阅读|参照|脚注|"
     r"literatur(?:verzeichnis)?|"
@@ -52,24 +53,22 @@ _REFERENCE_HEAD = re.compile(
     re.I,
 )
 # Controls, surrogates, private use, direction overrides.
-_UNPRINTABLE = re.compile(
+_UNPRINTABLE = lazy_re(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]"
 )
 # Lines of a table of contents, and template text that no finding may hold (the gate refuses it).
-_CONTENTS = re.compile(
+_CONTENTS = lazy_re(
     r"^\d{1,4}\s+\d+(?:\.\d+)*\.?\s|\s\.$|(?:\. ?){4,}|^\d+(?:\.\d+)+\.?(?:\s\S+){1,7}$"
 )
-_TEMPLATE = re.compile(
+_TEMPLATE = lazy_re(
     r"\blorem ipsum\b|\bplaceholder text\b|\bsample (?:report|text)\b|\b(?:TODO|FIXME)\b|"
     r"\{[a-z ]{2,60}\}|<(?:insert|your|add|enter|title|url|topic|subtopic|name)\b|"
     r"\[[a-z][^\]\n]*\]",
     re.I,
 )
-_SEPARATORS = re.compile(r"\s[|·•»›/]\s|\t")
-_ENDING_NOTES = re.compile(r"(?:\s*[\[【]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】])+$")
-_OPENING = re.compile(
-    r"^(?:\\?[-*+•>]\s+|\d{1,3}[.)]\s+(?=\D)|(?:[\[【]\s*\^?\d{1,4}\s*[\]】]\s*)+)"
-)
+_SEPARATORS = lazy_re(r"\s[|·•»›/]\s|\t")
+_ENDING_NOTES = lazy_re(r"(?:\s*[\[【]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】])+$")
+_OPENING = lazy_re(r"^(?:\\?[-*+•>]\s+|\d{1,3}[.)]\s+(?=\D)|(?:[\[【]\s*\^?\d{1,4}\s*[\]】]\s*)+)")
 
 
 class Unit(Struct, frozen=True):

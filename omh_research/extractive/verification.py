@@ -16,12 +16,13 @@ from omh_research.documents.finding import INSUFFICIENT, parse_finding
 from omh_research.documents.source_lines import parse_source_line
 from omh_research.documents.task import Brief
 from omh_research.extractive.lines import QuotedLine, one_line, read_quote_lines
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.normal_form import normalise
 
 SECTIONS = (
     "Executive Summary", "Detailed Findings", "Key Takeaways", "Open Questions", "Sources",
 )  # fmt: skip
-_HEADING = re.compile(r"^(#{1,3}) +(.+?) *$", re.M)
+_HEADING = lazy_re(r"^(#{1,3}) +(.+?) *$", re.M)
 
 
 class Check(Struct, frozen=True):

@@ -13,14 +13,16 @@ from typing import Any
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
+
 MAX_AUTHORS = 60
 ARXIV_DOI = "10.48550/arxiv."
 
-_GLUED = re.compile(r"\.(?=[^\W\d_]{2,})")
-_YEAR = re.compile(r"(?<!\d)(1\d{3}|2\d{3})(?!\d)")
-_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S{1,400}")
-_VERSION = re.compile(r"(?:\.pub\d{1,2}|[/._-]?v\d{1,2}|\.v\d{1,2})$")
-_NUMBERED_VERSION = re.compile(r"^(10\.(?:12688|21956|35241)/[a-z]+\.\d+)\.\d{1,2}$")
+_GLUED = lazy_re(r"\.(?=[^\W\d_]{2,})")
+_YEAR = lazy_re(r"(?<!\d)(1\d{3}|2\d{3})(?!\d)")
+_DOI = lazy_re(r"10\.\d{4,9}(?:\.\d+)*/\S{1,400}")
+_VERSION = lazy_re(r"(?:\.pub\d{1,2}|[/._-]?v\d{1,2}|\.v\d{1,2})$")
+_NUMBERED_VERSION = lazy_re(r"^(10\.(?:12688|21956|35241)/[a-z]+\.\d+)\.\d{1,2}$")
 
 
 class BibRecord(Struct, frozen=True):

@@ -6,13 +6,12 @@ work (see `matching`). Importers: literature.
 
 from __future__ import annotations
 
-import re
-
+from omh_research.lazy_re import lazy_re
 from omh_research.literature.bibrecord import BibRecord
 from omh_research.literature.titles import fold, word_set
 
-_WORD = re.compile(r"[^\W\d_]+")
-_INITIALS = re.compile(r"\b[A-Z]{1,3}\b")
+_WORD = lazy_re(r"[^\W\d_]+")
+_INITIALS = lazy_re(r"\b[A-Z]{1,3}\b")
 _PARTICLES = word_set(
     "jr sr ii iii iv phd md msc et al and de da do dos du del della der den di la le van von zu "
     "ter ten st the for group collaboration consortium"
@@ -23,11 +22,11 @@ _MONTHS = {
         ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1
     )
 }
-_MANGLED = re.compile(r"^\W*(?:(\d{1,2})-([A-Z][a-z]{2})|([A-Z][a-z]{2})-(\d{1,2}))\W*$")
-_PLAIN_PAGES = re.compile(r"[A-Za-z]?0{0,3}(\d{1,7})(?:-{1,2}\d{1,7})?")
-_RANGE = re.compile(r"([A-Za-z]{0,5})0*(\d{1,9})(?:\s*[-–—‐‑−]+\s*[A-Za-z]{0,5}0*(\d{1,9}))?")
-_VOLUME = re.compile(r"^\D{0,12}?(\d{1,6})(?![\d)])")
-_LAST_NUMBER = re.compile(r"(?<!\d)(\d{1,6})$")
+_MANGLED = lazy_re(r"^\W*(?:(\d{1,2})-([A-Z][a-z]{2})|([A-Z][a-z]{2})-(\d{1,2}))\W*$")
+_PLAIN_PAGES = lazy_re(r"[A-Za-z]?0{0,3}(\d{1,7})(?:-{1,2}\d{1,7})?")
+_RANGE = lazy_re(r"([A-Za-z]{0,5})0*(\d{1,9})(?:\s*[-–—‐‑−]+\s*[A-Za-z]{0,5}0*(\d{1,9}))?")
+_VOLUME = lazy_re(r"^\D{0,12}?(\d{1,6})(?![\d)])")
+_LAST_NUMBER = lazy_re(r"(?<!\d)(\d{1,6})$")
 
 
 def name_words(authors: tuple[str, ...]) -> frozenset[str]:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from omh_research.errors import ToolInputError
+from omh_research.lazy_re import lazy_re
 from omh_research.literature.bibrecord import clean_doi, read_year, split_authors
 from omh_research.literature.record import (
     AbstractProvenance,
@@ -28,11 +29,9 @@ from omh_research.literature.record import (
 
 WARNING = "legacy_adapted"
 SOURCE = "legacy"
-_ARXIV = re.compile(
-    r"(?:arxiv:|/abs/)?((?:[a-z-]+(?:\.[a-z]{2})?/)?\d{4}\.?\d{3,5})(?:v\d+)?$", re.I
-)
-_OPENALEX = re.compile(r"(?:^|/)(W\d{4,})$", re.I)
-_PREFIXED = re.compile(r"^(doi|pmid|arxiv|openalex|semantic_scholar|s2):\s*(.+)$", re.I)
+_ARXIV = lazy_re(r"(?:arxiv:|/abs/)?((?:[a-z-]+(?:\.[a-z]{2})?/)?\d{4}\.?\d{3,5})(?:v\d+)?$", re.I)
+_OPENALEX = lazy_re(r"(?:^|/)(W\d{4,})$", re.I)
+_PREFIXED = lazy_re(r"^(doi|pmid|arxiv|openalex|semantic_scholar|s2):\s*(.+)$", re.I)
 
 
 def is_legacy(row: Mapping[str, Any]) -> bool:

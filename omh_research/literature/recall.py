@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
 from omh_research.literature.manifest import Attempt, PlannedQuery, ProviderPolicy, Truncation
 from omh_research.literature.record import Paper, paper_of
 from omh_research.literature.rls_contract import (
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 Ask = Callable[[str, str, int], "ProviderAnswer"]
 MAX_FAILURES = 3
 TOTAL_REASON = "total limit reached"
-_URL = re.compile(r"https?://\S+")
-_SAID = re.compile(r"^(.{0,60} answered HTTP \d{3})\b.*", re.DOTALL)
+_URL = lazy_re(r"https?://\S+")
+_SAID = lazy_re(r"^(.{0,60} answered HTTP \d{3})\b.*", re.DOTALL)
 _REASON_CHARS = 240
 
 

@@ -8,12 +8,12 @@ providers.bundle.
 from __future__ import annotations
 
 import hashlib
-import re
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from omh_research.lazy_re import lazy_re
 from omh_research.literature.bibrecord import BibRecord, clean_doi
 from omh_research.literature.titles import read_title
 
@@ -26,7 +26,7 @@ Rank = Annotated[int, Meta(ge=1)]
 Text = Annotated[str, Meta(min_length=1)]
 Doi = Annotated[str, Meta(pattern=r"^10\.[^A-Z\s]+/[^A-Z\s]+$")]
 
-_UNSOUND = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_UNSOUND = lazy_re("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 class Identifiers(Struct, frozen=True):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
 from omh_research.literature.record import Paper
 from omh_research.literature.titles import fold, tokens_of
 
@@ -59,7 +60,7 @@ _PARTICLES = frozenset(
     ("van", "von", "der", "den", "de", "da", "di", "del", "la", "le", "ter", "ten")
 )
 _SUFFIXES = frozenset(("jr", "jr.", "sr", "sr.", "ii", "iii", "iv"))
-_COLLECTIVE = re.compile(
+_COLLECTIVE = lazy_re(
     r"\b(?:group|team|consortium|collaboration|committee|society|university|institute|network|"
     r"investigators|association|organi[sz]ation|agency|ministry|foundation|inc|ltd|the|for|of)\b",
     re.IGNORECASE,

@@ -17,6 +17,8 @@ import unicodedata
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
+
 MAX_TITLE = 1_000
 TITLE_SIMILARITY = 0.92
 TOKEN_JACCARD = 0.80
@@ -27,12 +29,12 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_WORD = re.compile(r"[^\W_]+")
-_DIGIT = re.compile(r"\d")
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,60}>")
-_BRACKETED = re.compile(r"[(\[{]([^()\[\]{}]{0,200})[)\]}]")
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
-_EDGE_NUMBER = re.compile(r"^(?:[ivx]{1,5}|\d+)$")
+_WORD = lazy_re(r"[^\W_]+")
+_DIGIT = lazy_re(r"\d")
+_TAG = lazy_re(r"</?[A-Za-z][^<>]{0,60}>")
+_BRACKETED = lazy_re(r"[(\[{]([^()\[\]{}]{0,200})[)\]}]")
+_CJK = lazy_re("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_EDGE_NUMBER = lazy_re(r"^(?:[ivx]{1,5}|\d+)$")
 _SPECIAL = str.maketrans({
     "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i",
     "α": " alpha ", "β": " beta ", "γ": " gamma ", "δ": " delta ", "ε": " epsilon ",
@@ -42,7 +44,7 @@ _SPECIAL = str.maketrans({
 
 # Notes that databases add to a title or leave out, in brackets: they name the form of the
 # publication or point at other items, and are no part of the work's title.
-_NOTE = re.compile(
+_NOTE = lazy_re(
     r"\b(?:abstract|panel|tutorial|demo|demonstration|poster|keynote|invited|short version|"
     r"extended version|full version|review|letter|editorial|article in|author'?s transl|"
     r"see comments?|(?:erratum|correction|corrigendum|comment|retraction|republished|update) "
@@ -54,15 +56,15 @@ _LANGUAGES = (
     "english german french spanish chinese japanese russian italian polish portuguese korean "
     "turkish dutch czech hungarian persian hebrew danish swedish norwegian"
 ).replace(" ", "|")
-_LANGUAGE = re.compile(rf"\W*(?:{_LANGUAGES})\W*", re.IGNORECASE)
+_LANGUAGE = lazy_re(rf"\W*(?:{_LANGUAGES})\W*", re.IGNORECASE)
 # Databases append notes on later notices to the title of the article itself.
-_APPENDED = re.compile(
+_APPENDED = lazy_re(
     r"[\[(](?:published )?(?:erratum|corrigendum|correction|comment|retraction|republished|update)"
     r"(?:s| (?:appears|published))? (?:in|on|of)\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
 # Items about another item carry that item's title: they are works of their own.
-_NOTICE_HEAD = re.compile(
+_NOTICE_HEAD = lazy_re(
     r"^\W*(?:(?:publisher|author|editorial|editors?)\W+)?"
     r"(erratum|errata|corrigend\w+|corrections?|retraction|withdrawal|"
     r"repl(?:y|ies)|responses?|comment(?:ary|s)?|expression of concern|addendum|re|rebuttal|"
@@ -70,13 +72,13 @@ _NOTICE_HEAD = re.compile(
     r"(?:\s+notice)?(?:\s*[:.]|\s+(?:to|for|on|of|from|regarding)\b)",
     re.IGNORECASE,
 )
-_NOTICE_TAIL = re.compile(
+_NOTICE_TAIL = lazy_re(
     r"[-–—:;.,(\[]\s*(?:an?\s+|the\s+)?(?:authors?\W{0,2}s?\W{1,2})?(erratum|corrigendum|correction|"
     r"retraction|rejoinder|reply|response|comments?|discussion)\W*$",
     re.IGNORECASE,
 )
 # A publisher's mark on the article itself, which other databases leave out.
-_MARKED = re.compile(r"^\W*(?:retracted|withdrawn)(?:\s+article)?\s*[:.—–-]\s*", re.IGNORECASE)
+_MARKED = lazy_re(r"^\W*(?:retracted|withdrawn)(?:\s+article)?\s*[:.—–-]\s*", re.IGNORECASE)
 _TAIL_WORDS = ("erratum", "corrigendum", "correction", "retraction", "rejoinder", "reply",
                "response", "comment", "comments", "discussion")  # fmt: skip
 _NOTICE_KIND = {"err": "erratum", "cor": "erratum", "add": "erratum", "ret": "retraction",

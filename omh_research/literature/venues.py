@@ -11,31 +11,32 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
 from omh_research.literature.bibrecord import BibRecord
 from omh_research.literature.titles import fold, word_set
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = lazy_re(r"[^\W\d_]+")
 # "Circulation. Conference: Scientific Sessions" is a supplement of the journal Circulation.
-_SUPPLEMENT = re.compile(r"\.\s*Conference(?: Publication)?:.*$", re.IGNORECASE | re.DOTALL)
-_PREPRINT_DOI = re.compile(
+_SUPPLEMENT = lazy_re(r"\.\s*Conference(?: Publication)?:.*$", re.IGNORECASE | re.DOTALL)
+_PREPRINT_DOI = lazy_re(
     r"^10\.(?:48550/|1101/(?:\d{6}$|\d{4}\.\d\d\.\d\d\.)|64898/|2139/ssrn|21203/|20944/|31234/|"
     r"31235/|31219/|26434/|36227/|7287/peerj\.preprints|22541/|14293/|2196/preprints|"
     r"36443/10|32388/|55277/|1149/osf|5194/(?:egusphere|[a-z]+-20\d\d-))"
 )
-_PREPRINT_VENUE = re.compile(
+_PREPRINT_VENUE = lazy_re(
     r"\b(?:arxiv|biorxiv|medrxiv|chemrxiv|psyarxiv|socarxiv|eartharxiv|techrxiv|engrxiv|ssrn|"
     r"preprints?|research square|authorea|corr|e-?print)\b",
     re.IGNORECASE,
 )
 _KINDS = (
-    ("workshop", re.compile(r"\bworkshops?\b")),
-    ("journal", re.compile(
+    ("workshop", lazy_re(r"\bworkshops?\b")),
+    ("journal", lazy_re(
         r"\b(?:journal|j|transactions|trans|annals|archives|letters|magazine|record|review|"
         r"reviews|quarterly|bulletin|zeitschrift|revista|acta|rundschau|lancet|bmj|jama|pnas|"
         r"proc(?:eedings)? of the (?:\w+ ){0,3}?(?:academy|society|royal|endowment|ieee$))\b")),
-    ("conference", re.compile(
+    ("conference", lazy_re(
         r"\b(?:conference|conf|proceedings|proc|symposium|symp|congress|meeting|colloquium)\b")),
-    ("thesis", re.compile(r"\b(?:thesis|dissertation)\b")),
+    ("thesis", lazy_re(r"\b(?:thesis|dissertation)\b")),
 )  # fmt: skip
 _VENUE_STOP = word_set(
     "the a an of on for in and und et de der die des la le du to journal j international intl int "

@@ -7,19 +7,20 @@ Job: find one action in what a model wrote, prose and fences around it or not, w
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
+
+from omh_research.lazy_re import lazy_re
 
 MAX_OBJECTS = 40
 MAX_CHARS = 200_000
 
 # A backslash and, if it starts a JSON escape, what completes it. No answer means a backspace or a
 # form feed: before a letter those are LaTeX (\\beta, \\frac).
-_ESCAPE = re.compile(r'\\(["\\/nrt]|u[0-9a-fA-F]{4}|[bf](?![A-Za-z]))?')
-_TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
+_ESCAPE = lazy_re(r'\\(["\\/nrt]|u[0-9a-fA-F]{4}|[bf](?![A-Za-z]))?')
+_TRAILING_COMMA = lazy_re(r",(?=\s*[}\]])")
 _NAME_KEYS = ("tool", "name", "function", "action", "tool_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "action_input")
 

@@ -11,18 +11,19 @@ import unicodedata
 
 from omh_research.documents.answer_text import unwrap_answer
 from omh_research.documents.finding import INSUFFICIENT, NONE_FOUND
+from omh_research.lazy_re import lazy_re
 
 ECHO_SHARE = 0.6
 MIN_LINE_CHARS = 12
 MIN_PLACEHOLDERS = 2
 
-_PLACEHOLDER = re.compile(r"\{[A-Za-z][A-Za-z0-9 _.|/-]{1,60}\}|<[a-z][a-z0-9 _.|/-]{2,60}>")
-_TEMPLATE_TOKEN = re.compile(
+_PLACEHOLDER = lazy_re(r"\{[A-Za-z][A-Za-z0-9 _.|/-]{1,60}\}|<[a-z][a-z0-9 _.|/-]{2,60}>")
+_TEMPLATE_TOKEN = lazy_re(
     r"<\|(?:im_start|im_end|start_header_id|end_header_id|eot_id|endoftext|assistant|user|system)"
     r"\|>|\[/?INST\]|<(?:start|end)_of_turn>"
 )
-_PLAN_START = re.compile(r"""^[ \t]*(?:subtopics:|-[ \t]*\{?["']?name["']?[ \t]*:)""", re.MULTILINE)
-_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
+_PLAN_START = lazy_re(r"""^[ \t]*(?:subtopics:|-[ \t]*\{?["']?name["']?[ \t]*:)""", re.MULTILINE)
+_FENCE = lazy_re(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 
 
 def clean_answer(role: str, text: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from omh_research.delegates.prompt import Prompt
+from omh_research.lazy_re import lazy_re
 from omh_research.llm.actions import find_action
 from omh_research.llm.client import Conversation, ToolCall, Turn
 from omh_research.llm.failures import ContextOverflowError, UnsupportedError
@@ -22,7 +23,7 @@ MAX_STRIKES = 3
 LEAST_SHARE = 0.05
 SHORT_RESULT_CHARS = 1_500
 
-_DATA = re.compile(r"([0-9a-f]{20}) begins\n(.*?)\n\1 ends", re.DOTALL)
+_DATA = lazy_re(r"([0-9a-f]{20}) begins\n(.*?)\n\1 ends", re.DOTALL)
 
 ANSWER_NOW = (
     "Answer now, in the form asked for, from what you have read. No more searching or reading is "

@@ -6,7 +6,6 @@ is not in the table has the price None, never 0. Importers: delegates, cli, api.
 
 from __future__ import annotations
 
-import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -14,12 +13,13 @@ import msgspec
 from msgspec import Struct
 
 from omh_research.errors import UsageError
+from omh_research.lazy_re import lazy_re
 
 PRICES_VARIABLE = "OMH_PRICES"
 PER = 1_000_000
 
 # What providers append to a model's name: a date, or "latest".
-_SUFFIX = re.compile(r"(?:[-@:](?:latest|\d{4}-?\d{2}-?\d{2}))+$")
+_SUFFIX = lazy_re(r"(?:[-@:](?:latest|\d{4}-?\d{2}-?\d{2}))+$")
 
 
 class Price(Struct, frozen=True, forbid_unknown_fields=True):

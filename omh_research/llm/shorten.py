@@ -12,8 +12,9 @@ import re
 from msgspec import Struct
 
 from omh_research.documents.labels import FINDING_SECTIONS, match_section, read_label_line
+from omh_research.lazy_re import lazy_re
 
-_NEEDED = re.compile(r"https?://|\[\d|【\d|\d|^\s*#|^\s*---|^\s*===|\(insufficient", re.IGNORECASE)
+_NEEDED = lazy_re(r"https?://|\[\d|【\d|\d|^\s*#|^\s*---|^\s*===|\(insufficient", re.IGNORECASE)
 _KEPT_SECTIONS = ("sources", "gaps", "evidence", "queries_run")
 CUT = "[… {count} characters of prose cut to fit the model …]"
 

@@ -12,13 +12,13 @@ might read differently; well-known ports of other services are refused. `OMH_ALL
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
 from omh_research.errors import TransportError
+from omh_research.lazy_re import lazy_re
 from omh_research.network.addresses import IPAddress, is_public, parse_address
 from omh_research.network.redaction import redact_url
 
@@ -40,10 +40,10 @@ REFUSED_PORTS = frozenset(
     }
 )  # fmt: skip
 
-_ODD = re.compile(r"[\x00-\x20\x7f-\x9f\\]")
-_NETLOC = re.compile(r"(?:\[[^\[\]]*\]|[^\[\]:]*)(?::[0-9]{0,5})?")
-_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
-_NUMBERISH = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)")
+_ODD = lazy_re(r"[\x00-\x20\x7f-\x9f\\]")
+_NETLOC = lazy_re(r"(?:\[[^\[\]]*\]|[^\[\]:]*)(?::[0-9]{0,5})?")
+_NAME = lazy_re(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
+_NUMBERISH = lazy_re(r"(?:0x[0-9a-f]*|[0-9]+)")
 _SAFE_PATH = "!$&'()*+,;=:@/%-._~"
 _SAFE_QUERY = _SAFE_PATH + "?[]"
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
-_SECRET_NAME = re.compile(
+from omh_research.lazy_re import lazy_re
+
+_SECRET_NAME = lazy_re(
     r"(?:^|[-_.])(?:api[-_.]?key|apikey|key|token|secret|password|passwd|pwd|auth|authorization"
     r"|signature|sig|session|sessionid|credential|credentials|code|jwt|bearer)(?:$|[-_.])",
     re.IGNORECASE,

@@ -6,15 +6,15 @@ Refuses to stop a run: the engine does that. Importers: phases, engine, host_pro
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from omh_research.documents.state import Spent, State
 from omh_research.documents.task import Reply
+from omh_research.lazy_re import lazy_re
 
 BREAKER_AFTER = 3
-_ATTEMPT = re.compile(r"^(search|gap-check|decompose)-\d+|^(synthesize|verify)-\d+-\d+")
+_ATTEMPT = lazy_re(r"^(search|gap-check|decompose)-\d+|^(synthesize|verify)-\d+-\d+")
 
 
 def accounted(

@@ -8,7 +8,6 @@ role markers defused (spec D5, D8, E17, E24, E27). Importers: phases.
 from __future__ import annotations
 
 import json
-import re
 
 from msgspec.structs import replace
 
@@ -16,9 +15,10 @@ from omh_research.documents.plan import Subtopic
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.task import Brief, FindingText, Task
+from omh_research.lazy_re import lazy_re
 from omh_research.roles import boundary, defuse
 
-_ROUND = re.compile(r" \((?:round|第) ?\d+ ?轮?\)$")
+_ROUND = lazy_re(r" \((?:round|第) ?\d+ ?轮?\)$")
 
 RESEARCHER_TEMPLATE = """SUBTOPIC: <name>
 QUERIES_RUN:

@@ -7,7 +7,6 @@ Importers: phases.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -20,6 +19,7 @@ from omh_research.documents.names import FOLLOWUP_STEM
 from omh_research.documents.plan import Subtopic
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.snapshot import Snapshot
+from omh_research.lazy_re import lazy_re
 from omh_research.machine import Trigger
 from omh_research.outcome import Artifact, Outcome
 from omh_research.phases.contract import Services
@@ -34,8 +34,8 @@ from omh_research.tools.urls import canonical
 
 NEEDED = 2
 MAX_QUERIES = 3
-_WORDS = re.compile(r"[^\W\d_][\w'-]*")
-_HAN = re.compile(r"[\u4e00-\u9fff]{3,}")
+_WORDS = lazy_re(r"[^\W\d_][\w'-]*")
+_HAN = lazy_re(r"[\u4e00-\u9fff]{3,}")
 
 
 class Evaluation(Struct, frozen=True):

@@ -7,15 +7,14 @@ or a digit. Importers: phases.
 
 from __future__ import annotations
 
-import re
-
 from msgspec.structs import replace
 
 from omh_research.documents.labels import FINDING_SECTIONS, match_section, read_label_line
 from omh_research.documents.names import FOLLOWUP_STEM
 from omh_research.documents.task import FindingText
+from omh_research.lazy_re import lazy_re
 
-_KEEP = re.compile(r"\d|https?://|\[\^?\w+\]|【")
+_KEEP = lazy_re(r"\d|https?://|\[\^?\w+\]|【")
 
 
 def shorten_findings(

@@ -14,27 +14,28 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from omh_research.errors import ProviderError
+from omh_research.lazy_re import lazy_re
 
-_INLINE = re.compile(
+_INLINE = lazy_re(
     r"</?(?:i|b|em|u|sub|sup|scp|sc|tt|strong|span|a|italic|bold|underline|"
     r"(?:jats|mml):(?:italic|bold|sub|sup|sc|underline|mi|mn|mo|mrow|msub|msup|math|mtext)|"
     r"math|mi|mn|mo|mrow|msub|msup|mtext)(?:\s[^<>]{0,300})?/?>",
     re.IGNORECASE,
 )
-_BLOCK = re.compile(
+_BLOCK = lazy_re(
     r"</?(?:(?:jats|mml):[a-z-]+|p|br|div|title|sec|list|list-item|li|ul|ol|h[1-6]|abstract|"
     r"inline-formula|tex-math|alternatives|inline-graphic|xref|label)(?:\s[^<>]{0,300})?/?>",
     re.IGNORECASE,
 )
-_INVISIBLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\u200b\u2060]")
+_INVISIBLE = lazy_re(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\u200b\u2060]")
 # Old DOIs carry angle brackets and semicolons, so a field's value is taken to its end.
-_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S+", re.IGNORECASE)
-_ARXIV = re.compile(
+_DOI = lazy_re(r"10\.\d{4,9}(?:\.\d+)*/\S+", re.IGNORECASE)
+_ARXIV = lazy_re(
     r"(?:^|arxiv[:.]|/abs/|/pdf/)\s*"
     r"((?:[a-z-]+(?:\.[a-z]{2})?/\d{7})|(?:\d{4}\.\d{4,5}))(v\d+)?(?:\.pdf)?$",
     re.IGNORECASE,
 )
-_DIGITS = re.compile(r"\d{1,9}")
+_DIGITS = lazy_re(r"\d{1,9}")
 MAX_AUTHORS_READ = 500
 
 

@@ -46,6 +46,10 @@ class Layout:
         """Return the cancel marker."""
         return os.path.join(self.state_dir, f"research--{slug}.cancel")
 
+    def hook(self, slug: str) -> str:
+        """Return the marker of a hook that was started (spec D10b)."""
+        return os.path.join(self.state_dir, f"research--{slug}.hook")
+
     def lock(self, name: str) -> str:
         """Return a lock file (a slug, or a name that no slug can have)."""
         return os.path.join(self.locks_dir, f"{name}.lock")

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from omh_research.documents.state import MAX_STATE_BYTES, PHASES, SLUG, Spent, parse_state
 from omh_research.errors import OmhError
+from omh_research.lazy_re import lazy_re
 from omh_research.store import disk
 from omh_research.store.layout import Layout
 from omh_research.store.row import Row, row_of
@@ -26,7 +27,7 @@ from omh_research.store.row import Row, row_of
 CACHE_NAME = "runs.msgpack"
 CACHE_VERSION = 1
 _PREFIX, _SUFFIX = "research--", ".json"
-_STATE_NAME = re.compile(_PREFIX + SLUG.pattern + re.escape(_SUFFIX)).fullmatch
+_STATE_NAME = lazy_re(_PREFIX + SLUG.pattern + re.escape(_SUFFIX)).fullmatch
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -93,7 +94,7 @@ def list_runs(layout: Layout, *, use_cache: bool = True) -> Listing:
         return Listing(rows)
     beats, cancels = _stems(names, ".heartbeat"), _stems(names, ".cancel")
     slugs = {row.slug for row in rows}
-    ended = (beats | cancels | _stems(names, ".tasks")) - slugs
+    ended = (beats | cancels | _stems(names, ".tasks") | _stems(names, ".hook")) - slugs
     return Listing(rows, beats, cancels, ended)
 
 

@@ -162,6 +162,7 @@ class Writer:
         """Remove a run's replies, state and markers, the state durable before the marker goes."""
         disk.remove_folder(self._layout.tasks_dir(slug))
         disk.remove(self._layout.state(slug))
+        disk.remove(self._layout.hook(slug))  # not before the state: a hook runs once (D10b)
         disk.remove(self._layout.cancel(slug))
 
     def sweep(self, slug: str) -> None:
@@ -192,6 +193,7 @@ class Writer:
         swept = disk.check_directory(tasks) and self._reader.ended(slug) != ""
         if swept:
             disk.remove_folder(tasks)
+        swept = disk.remove(self._layout.hook(slug)) or swept
         return disk.remove(self._layout.cancel(slug)) or swept
 
     def sweep_unborn(self) -> None:

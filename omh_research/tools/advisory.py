@@ -8,15 +8,15 @@ phases, cli.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.sensitive import sensitive_kind
 
 LABEL = "discovery seed — not verified"
 
 # Borrowed words: taken out before the rule looks.
-_HAN = re.compile("[\u3400-\u9fff]")
+_HAN = lazy_re("[\u3400-\u9fff]")
 _ABSTAIN = {
     "en": (
         "No usable source was read, so this question is left unanswered. It is a {kind} question: "

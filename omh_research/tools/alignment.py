@@ -8,11 +8,11 @@ Importers: tools, phases, delegates.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.dates import find_dates, index_dates
 from omh_research.tools.figures import Figure, find_figures, index_figures
 from omh_research.tools.identifiers import find_dois
@@ -42,30 +42,28 @@ class Alignment(Struct, frozen=True):
     coverage: float = 0.0
 
 
-_CLAUSE = re.compile(
+_CLAUSE = lazy_re(
     r"(?<=[.!?;:。！？；：])\s+|(?<=[。！？；])|\s+[—–]\s+|\n|，"
     r"|,\s+(?=(?:but|while|whereas|although|though|however|yet|aber|während|mais|tandis|pero"
     r"|mientras|но)\b)"
 )
-_MARKER = re.compile(
-    r"\s*(?:\[\^?\d{1,3}(?:\s?[,，;–-]\s?\d{1,3}){0,20}\]|【\d{1,3}[^】\n]{0,40}】)"
-)
-_OPENING = re.compile(r"\W{0,3}([A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][\w&.-]*)")
-_LATIN_THEN_HAN = re.compile("(?<=[A-Za-z%\u00b2\u00b3])(?=[\u3400-\u9fff])")
-_POSSESSIVE = re.compile(r"[^\W\d_][\w&.-]*(?=['’]s\b)")
+_MARKER = lazy_re(r"\s*(?:\[\^?\d{1,3}(?:\s?[,，;–-]\s?\d{1,3}){0,20}\]|【\d{1,3}[^】\n]{0,40}】)")
+_OPENING = lazy_re(r"\W{0,3}([A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][\w&.-]*)")
+_LATIN_THEN_HAN = lazy_re("(?<=[A-Za-z%\u00b2\u00b3])(?=[\u3400-\u9fff])")
+_POSSESSIVE = lazy_re(r"[^\W\d_][\w&.-]*(?=['’]s\b)")
 _STRICT_UNITS = frozenset({"%", "‰", "pp", "usd", "eur", "gbp", "cny", "jpy", "inr"})
 _SCRIPTS = (
-    ("latin", re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")),
-    ("han", re.compile("[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff]")),
-    ("hangul", re.compile("[\u1100-\u11ff\uac00-\ud7af]")),
-    ("cyrillic", re.compile("[\u0400-\u052f]")),
-    ("arabic", re.compile("[\u0600-\u06ff\u0750-\u077f]")),
-    ("hebrew", re.compile("[\u0590-\u05ff]")),
-    ("greek", re.compile("[\u0370-\u03ff]")),
-    ("devanagari", re.compile("[\u0900-\u097f]")),
-    ("thai", re.compile("[\u0e00-\u0e7f]")),
+    ("latin", lazy_re("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")),
+    ("han", lazy_re("[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff]")),
+    ("hangul", lazy_re("[\u1100-\u11ff\uac00-\ud7af]")),
+    ("cyrillic", lazy_re("[\u0400-\u052f]")),
+    ("arabic", lazy_re("[\u0600-\u06ff\u0750-\u077f]")),
+    ("hebrew", lazy_re("[\u0590-\u05ff]")),
+    ("greek", lazy_re("[\u0370-\u03ff]")),
+    ("devanagari", lazy_re("[\u0900-\u097f]")),
+    ("thai", lazy_re("[\u0e00-\u0e7f]")),
 )
-_KANA = re.compile("[\u3040-\u30ff]")
+_KANA = lazy_re("[\u3040-\u30ff]")
 # One Han or Hangul character says about as much as three letters.
 _WEIGHTS = {"han": 3, "hangul": 3}
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.tokens import words
 
 # A sentence longer than this is prose, whatever words it has.
@@ -46,9 +47,9 @@ _TRIGGERS = (
     "inscrivez abonnez lire leer iniciar leia informativa verwenden verwendet utilizza utiliza "
     "utilizamos utilise reservados confidencialidad riservati verwende alle todos tous tutti"
 )
-_LINK = re.compile(r"\[[^\]\n]{0,200}\]\([^)\s]{1,500}\)|https?://\S{1,500}")
-_MARKED = re.compile(r"[|>/\]]")
-_SEPARATORS = re.compile(r"[|•·»›/>]")
+_LINK = lazy_re(r"\[[^\]\n]{0,200}\]\([^)\s]{1,500}\)|https?://\S{1,500}")
+_MARKED = lazy_re(r"[|>/\]]")
+_SEPARATORS = lazy_re(r"[|•·»›/>]")
 _ENDS = frozenset(".。!！?？…:：;；।؟।")
 
 

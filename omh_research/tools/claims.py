@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from omh_research.documents.report import Report, find_subtopic, parse_report
+from omh_research.lazy_re import lazy_re
 from omh_research.tools import sentences
 from omh_research.tools.references import find_markers
 from omh_research.tools.similarity import is_near_duplicate
@@ -20,10 +21,10 @@ MAX_CLAIMS = 12
 GENERAL = "(general)"
 _MIN_LETTERS = 12
 _INSUFFICIENT = "(insufficient sources for this subtopic)"
-_BULLET = re.compile(r"^\s*(?:[-*+•>]|\d{1,3}[.)])\s+")
-_MARKERS_ONLY = re.compile(r"^[\s\[\]【】()（）0-9,，、\-–^.。]*$")
-_NUMBER = re.compile(r"\d")
-_CHECKABLE = re.compile(
+_BULLET = lazy_re(r"^\s*(?:[-*+•>]|\d{1,3}[.)])\s+")
+_MARKERS_ONLY = lazy_re(r"^[\s\[\]【】()（）0-9,，、\-–^.。]*$")
+_NUMBER = lazy_re(r"\d")
+_CHECKABLE = lazy_re(
     r"\b(?:more|less|fewer|higher|lower|larger|smaller|faster|slower|better|worse|most|least|than|"
     r"double[sd]?|half|because|due to|causes?|caused|leads? to|led to|results? in|therefore|"
     r"increase[sd]?|decrease[sd]?|reduce[sd]?|percent|"
@@ -33,7 +34,7 @@ _CHECKABLE = re.compile(
     r"|أكثر|أقل|بسبب|أكبر",
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(
+_PRONOUN = lazy_re(
     r"^(?:(?P<own>its|their|his|her)\b|(?P<person>it|they|he|she)\b(?=\s+\w)"
     r"|(?P<bare>this|that|these|those)\b(?=\s+(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|does|do|did|"
     r"also|then|now|still|often|only|[a-z]+(?:s|ed)\b))"
@@ -43,7 +44,7 @@ _PRONOUN = re.compile(
     r"|(?P<ja>それは|これは|それが|これが|彼は|彼女は))\s*",
     re.IGNORECASE,
 )
-_SUBJECT_END = re.compile(
+_SUBJECT_END = lazy_re(
     r"\s(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|does|did|"
     r"ist|sind|war|waren|hat|haben|kann|wird|est|sont|es|son)\s|\s[a-z]{3,}ed\s|"
     r"\s[a-z]{3,}es\s(?=(?:the|an?|its|their|in|by|to)\s)|"

@@ -7,12 +7,12 @@ Importers: tools.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.alignment import ALIGNED, compare
 from omh_research.tools.citation_input import CheckedSource
 from omh_research.tools.dates import find_dates
@@ -32,8 +32,8 @@ _HEADINGS = (
     "License / open source", "Project activity", "Activity observed", "Hardware constraints",
     "Ideal user", "Evidence",
 )  # fmt: skip
-_EMPTY = re.compile(r"(?i)\s*(?:not verified|unknown|n/?a|none stated|not stated|tbd|-|—)?\s*\.?")
-_ISO_DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?(?:T[\d:.Z+-]{0,20})?")
+_EMPTY = lazy_re(r"(?i)\s*(?:not verified|unknown|n/?a|none stated|not stated|tbd|-|—)?\s*\.?")
+_ISO_DATE = lazy_re(r"\d{4}-\d{2}(?:-\d{2})?(?:T[\d:.Z+-]{0,20})?")
 _MIN_CELL_COVERAGE = 0.75
 
 

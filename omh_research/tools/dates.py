@@ -12,6 +12,8 @@ from functools import cache
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
+
 _MONTHS = """
 january jan januar janvier enero gennaio janeiro januari январь января styczeń stycznia ocak
 february feb februar février fevrier febrero febbraio fevereiro februari февраль февраля luty şubat
@@ -31,12 +33,12 @@ _DAY = r"(?P<d>3[01]|[12]\d|0?[1-9])"
 _ONE, _OTHER = r"(?P<a>3[01]|[12]\d|0?[1-9])", r"(?P<b>3[01]|[12]\d|0?[1-9])"
 _END = r"(?![\d/-]|\.\d)"
 _NUMERIC = (
-    re.compile(rf"(?<![\d.,/-]){_YEAR}([-/.])(?P<m>1[0-2]|0?[1-9])\2{_DAY}{_END}"),
-    re.compile(rf"(?<![\d.,/-]){_ONE}([-/.]){_OTHER}\2{_YEAR}{_END}"),
-    re.compile(rf"(?<!\d){_YEAR}\s?年\s?(?P<m>1[0-2]|0?[1-9])\s?月(?:\s?{_DAY}\s?[日号號])?"),
-    re.compile(rf"(?<!\d)(?P<m>1[0-2]|0?[1-9])\s?月\s?{_DAY}\s?[日号號]"),
-    re.compile(rf"(?<!\d){_YEAR}\s?년\s?(?P<m>1[0-2]|0?[1-9])\s?월(?:\s?{_DAY}\s?일)?"),
-    re.compile(rf"(?<![\d.,/-]){_YEAR}-(?P<m>1[0-2]|0[1-9])(?![\d-])"),
+    lazy_re(rf"(?<![\d.,/-]){_YEAR}([-/.])(?P<m>1[0-2]|0?[1-9])\2{_DAY}{_END}"),
+    lazy_re(rf"(?<![\d.,/-]){_ONE}([-/.]){_OTHER}\2{_YEAR}{_END}"),
+    lazy_re(rf"(?<!\d){_YEAR}\s?年\s?(?P<m>1[0-2]|0?[1-9])\s?月(?:\s?{_DAY}\s?[日号號])?"),
+    lazy_re(rf"(?<!\d)(?P<m>1[0-2]|0?[1-9])\s?月\s?{_DAY}\s?[日号號]"),
+    lazy_re(rf"(?<!\d){_YEAR}\s?년\s?(?P<m>1[0-2]|0?[1-9])\s?월(?:\s?{_DAY}\s?일)?"),
+    lazy_re(rf"(?<![\d.,/-]){_YEAR}-(?P<m>1[0-2]|0[1-9])(?![\d-])"),
 )  # fmt: skip
 
 

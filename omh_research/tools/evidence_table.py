@@ -13,6 +13,7 @@ from urllib.parse import quote as percent_encode
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.alignment import ALIGNED, Alignment
 from omh_research.tools.citation_input import CheckedSource
 
@@ -20,8 +21,8 @@ HIGH, MEDIUM, LOW, SPECULATIVE = "HIGH", "MEDIUM", "LOW", "SPECULATIVE"
 _COLUMNS = (
     "Evidence", "Claim", "Exact quote", "Source", "Source date", "Accessed", "Status", "Limitation",
 )  # fmt: skip
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
-_MARKUP = re.compile(r"([\\`*_\[\]<>|~])")
+_CONTROLS = lazy_re(r"[\x00-\x1f\x7f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
+_MARKUP = lazy_re(r"([\\`*_\[\]<>|~])")
 
 
 def confidence_label(sources: int, is_supported: bool = True) -> str:

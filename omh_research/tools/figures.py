@@ -14,6 +14,7 @@ from itertools import takewhile
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.units import (
     MAGNITUDES,
     UNITS_AFTER,
@@ -23,7 +24,7 @@ from omh_research.tools.units import (
 )
 
 _SPACES = " \u00a0\u202f\u2009"
-_NUMBER = re.compile(
+_NUMBER = lazy_re(
     r"(?<!\d)(?:"
     r"\d{1,3}(?:[,'’]\d{3}){1,8}(?:\.\d{1,12})?(?!\d)"
     r"|\d{1,3}(?:[.]\d{3}){1,8}(?:,\d{1,12})?(?!\d)"
@@ -31,22 +32,22 @@ _NUMBER = re.compile(
     r"|\d{1,3}(?:,\d\d){1,6},\d{3}(?!\d)"
     r"|\d{1,24}(?:[.,]\d{1,24})?(?!\d))"
 )
-_AFTER = re.compile(
+_AFTER = lazy_re(
     rf"(?P<gap>[{_SPACES}]?-?)(?P<word>°[CFK](?![^\W\d_])|US-Dollars?|[%‰°℃℉€£¥$₹₩]"
     rf"|[^\W\d_]+(?:[²³]|/[^\W\d_]+)?)"
 )
-_BEFORE = re.compile(
+_BEFORE = lazy_re(
     r"(?P<word>US\$|A\$|C\$|HK\$|NT\$|[$€£¥₹₩]|(?<![A-Za-z])[A-Z]{3}|[<>≤≥±~≈])[ \u00a0\u202f]?\Z"
 )
-_CONNECTOR = re.compile(
+_CONNECTOR = lazy_re(
     r"\s*(?:-|–|—|−|to|and|or|und|bis|oder|et|ou|à|a|y|o|至|到|~|～|和|或|,|、|/)\s*$",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?!\d)")
-_NAME_BEFORE = re.compile(r"[A-Za-z0-9_/‐‑-]+\Z")
-_ASCII_LETTER = re.compile(r"[A-Za-z_]")
-_VERSION = re.compile(r"\d{1,6}(?:\.\d{1,6}){2,6}(?![\d])|\d{1,2}:\d\d(?::\d\d)?(?!\d)")
-_POINTS = re.compile(
+_YEAR = lazy_re(r"(?:1[5-9]|20)\d\d(?!\d)")
+_NAME_BEFORE = lazy_re(r"[A-Za-z0-9_/‐‑-]+\Z")
+_ASCII_LETTER = lazy_re(r"[A-Za-z_]")
+_VERSION = lazy_re(r"\d{1,6}(?:\.\d{1,6}){2,6}(?![\d])|\d{1,2}:\d\d(?::\d\d)?(?!\d)")
+_POINTS = lazy_re(
     rf"[{_SPACES}-]?(?:percentage[ -]points?|pp\b|个?百分点|個?百分點|prozentpunkt(?:en?)?"
     r"|points? de pourcentage|puntos? porcentual(?:es)?|punti percentuali|pontos percentuais"
     r"|процентн\w{1,4} пункт\w{0,3})",

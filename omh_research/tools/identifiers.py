@@ -11,50 +11,50 @@ no version.
 from __future__ import annotations
 
 import html
-import re
 from urllib.parse import unquote
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.urls import canonical
 
 # DOI syntax: "10.", registrant code, "/", suffix. Real suffixes are ASCII without spaces.
-_DOI = re.compile(r"10\.\d{4,9}(?:\.\d{1,9}){0,3}/[!#-&'-@A-\[\]^_a-z{}~]+")
-_DOI_WHOLE = re.compile(r"10\.\d{4,9}(?:\.\d{1,9}){0,3}/[!-~]+")
-_DOI_LEAD = re.compile(r"(?i)(?:https?://)?(?:www\.|dx\.)?doi\.org/|(?:doi|info:doi)\s*[:/]?\s*")
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-_DASHES = re.compile("[\u2010-\u2015\u2212]")
+_DOI = lazy_re(r"10\.\d{4,9}(?:\.\d{1,9}){0,3}/[!#-&'-@A-\[\]^_a-z{}~]+")
+_DOI_WHOLE = lazy_re(r"10\.\d{4,9}(?:\.\d{1,9}){0,3}/[!-~]+")
+_DOI_LEAD = lazy_re(r"(?i)(?:https?://)?(?:www\.|dx\.)?doi\.org/|(?:doi|info:doi)\s*[:/]?\s*")
+_INVISIBLE = lazy_re("[\u00ad\u200b-\u200f\u2060\ufeff]")
+_DASHES = lazy_re("[\u2010-\u2015\u2212]")
 _END = ".,;:'\"!?*_`~\\|^&"
 _PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
-_STOPS = re.compile(
+_STOPS = lazy_re(
     r"](?:\(|\[)|\)\[|</|&(?:quot|lt|gt|nbsp);|['\"]>|[?#]|&[a-z_]+=|[,;](?=10\.\d{4,9}/)"
 )
-_LANDING = re.compile(
+_LANDING = lazy_re(
     r"(?i)(?:\.full(?:\.pdf|-text|\.txt)?|\.(?:pdf|epub|html?|xml|abstract|short|long)|\.supplementary"
     r"-material|/(?:full|fulltext|abstract|pdf|epdf|epub|meta|html|summary|references|citations|suppinfo"
     r"|download|figure|figures|metrics|xml|text|asset))+/?$"
 )
-_PREPRINT_VERSION = re.compile(r"(?<=\d)v\d{1,2}$")
+_PREPRINT_VERSION = lazy_re(r"(?<=\d)v\d{1,2}$")
 _ARXIV_ID = r"(?:\d{4}\.\d{4,5}|[a-z\-]{2,12}(?:\.[A-Z]{2})?/\d{7})"
-_ARXIV = re.compile(
+_ARXIV = lazy_re(
     rf"(?i:(?<![a-z0-9])arxiv(?:\s*[:.]\s*|\s+)|(?:(?:www|export|[a-z]{{2}})\.)?(?:arxiv|ar5iv|alphaxiv)\.org/"
     rf"(?:abs|pdf|html|ps|format|e-print|src|overview)/|10\.48550/arxiv\.)({_ARXIV_ID})(?!\d)"
 )
-_PMID = re.compile(
+_PMID = lazy_re(
     r"(?i:pubmed\.ncbi\.nlm\.nih\.gov/|ncbi\.nlm\.nih\.gov/(?:m/)?pubmed/|europepmc\.org/"
     r"(?:article|abstract)/med/|(?<![a-z])pmid\s*:?\s*)(\d{1,8})(?!\d)"
 )
-_PMC = re.compile(
+_PMC = lazy_re(
     r"(?i:(?:pmc\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pmc|europepmc\.org)/articles?/(?:pmc/)?)"
     r"PMC(\d{1,9})"
 )
 # Publishers whose addresses spell the DOI another way: pattern, DOI built from its groups.
 _SPELLED = (
     (
-        re.compile(r"https://nature\.com/articles/((?:s\d{5}|n[a-z]{2,12})-?[\w-]*\d[\w-]*)"),
+        lazy_re(r"https://nature\.com/articles/((?:s\d{5}|n[a-z]{2,12})-?[\w-]*\d[\w-]*)"),
         "10.1038/{}",
     ),
-    (re.compile(r"https://zenodo\.org/records?/(\d+)"), "10.5281/zenodo.{}"),
-    (re.compile(r"https://papers\.ssrn\.com/.*[?&]abstract_?id=(\d+)"), "10.2139/ssrn.{}"),
-    (re.compile(r"https://elifesciences\.org/articles/(\d{4,6})"), "10.7554/elife.{}"),
+    (lazy_re(r"https://zenodo\.org/records?/(\d+)"), "10.5281/zenodo.{}"),
+    (lazy_re(r"https://papers\.ssrn\.com/.*[?&]abstract_?id=(\d+)"), "10.2139/ssrn.{}"),
+    (lazy_re(r"https://elifesciences\.org/articles/(\d{4,6})"), "10.7554/elife.{}"),
 )  # fmt: skip
 
 

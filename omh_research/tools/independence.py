@@ -6,12 +6,12 @@ Refuses the network and any judgement of content. Importers: phases, export.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.identifiers import work_key
 from omh_research.tools.tokens import tokenize
 
@@ -61,10 +61,10 @@ _BY_DOMAIN: dict[str, int] = {
     ),
 }
 _BY_TAG = {"primary": 1, "secondary": 2, "vendor": 1, "blog": 3, "forum": 5}
-_OFFICIAL_HOST = re.compile(r"(?:^|\.)(?:gov|mil|gob|gouv|gov\.[a-z]{2}|go\.[a-z]{2})$")
-_ACADEMIC_HOST = re.compile(r"(?:^|\.)(?:edu|edu\.[a-z]{2}|ac\.[a-z]{2})$")
-_DOCS_HOST = re.compile(r"^(?:docs?|developers?|api|support|help|learn)\.")
-_BLOG = re.compile(r"(?:^|[./])blogs?[./]|/blog(?:/|$)")
+_OFFICIAL_HOST = lazy_re(r"(?:^|\.)(?:gov|mil|gob|gouv|gov\.[a-z]{2}|go\.[a-z]{2})$")
+_ACADEMIC_HOST = lazy_re(r"(?:^|\.)(?:edu|edu\.[a-z]{2}|ac\.[a-z]{2})$")
+_DOCS_HOST = lazy_re(r"^(?:docs?|developers?|api|support|help|learn)\.")
+_BLOG = lazy_re(r"(?:^|[./])blogs?[./]|/blog(?:/|$)")
 
 
 class SourceFact(Struct, frozen=True):

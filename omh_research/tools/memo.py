@@ -7,7 +7,6 @@ at most 200 characters. Importers: phases, export.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from msgspec import Struct
 
 from omh_research.documents.finding import ParsedFinding
 from omh_research.documents.source_lines import Source
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.claims import cited_sentences
 from omh_research.tools.independence import SourceFact, priority_of, tag_of
 from omh_research.tools.quotes import normalise
@@ -24,8 +24,8 @@ from omh_research.tools.similarity import is_near_duplicate
 MAX_POINT_CHARS = 200
 MAX_POINTS = 12
 MAX_COPIED_WORDS = 25
-_LOOSE = re.compile(r"\s+(?=[.,;:!?。，；：！？、])")
-_HTML = re.compile(r"</?[a-zA-Z][^>]{0,200}>")
+_LOOSE = lazy_re(r"\s+(?=[.,;:!?。，；：！？、])")
+_HTML = lazy_re(r"</?[a-zA-Z][^>]{0,200}>")
 
 
 class MemoFinding(Struct, frozen=True):

@@ -14,10 +14,12 @@ from functools import cache, lru_cache
 
 from msgspec import Struct
 
-POSSESSIVE = re.compile(r"['’]s?\Z")
+from omh_research.lazy_re import lazy_re
+
+POSSESSIVE = lazy_re(r"['’]s?\Z")
 # "U.S." and "AT&T".
-_DOTTED = re.compile(r"(?:[A-Za-z]\.){2,6}|(?<![A-Za-z])[A-Za-z]{1,20}&[A-Za-z]{1,20}")
-_CJK_RUN = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
+_DOTTED = lazy_re(r"(?:[A-Za-z]\.){2,6}|(?<![A-Za-z])[A-Za-z]{1,20}&[A-Za-z]{1,20}")
+_CJK_RUN = lazy_re("[\u2e80-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
 _CONNECTORS = "of the de la le du des van von der den di da do dos del el al"
 # Words that stand for the same place, people or thing.
 _SAME = """

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 
-_NEGATION = re.compile(
+from omh_research.lazy_re import lazy_re
+
+_NEGATION = lazy_re(
     r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing|nowhere|fail(?:s|ed)? to"
     r"|lacks?|lacked|nicht|kein(?:e[rsnm]?)?|nie(?:mals)?|ohne|weder|ne|pas|jamais|sans|aucune?"
     r"|nunca|sin|ning[uú]n\w{0,3}|jamás|non|mai|senza|nessun\w?|não|sem|nenhum\w?|niet|geen|zonder"
@@ -17,7 +19,7 @@ _NEGATION = re.compile(
     r"|(?<!未)[不没沒](?![仅僅同过過断斷良足久错管])|无法|無法|并非|並非|尚未|未[能被曾有见获]"
     r"|ません|ない|なかった|않|없|못"
 )
-_NOT_NEGATION = re.compile(
+_NOT_NEGATION = lazy_re(
     r"\b(?:not only|no longer than|no more than|no less than|no fewer than|no\. ?\d|nicht nur"
     r"|no sólo|no solo|non seulement|pas seulement|не только|whether or not)\b",
     re.IGNORECASE,

@@ -15,18 +15,20 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from omh_research.lazy_re import lazy_re
+
 # Characters of scripts written without spaces (Han, kana, CJK punctuation).
 CJK = "\u3000-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _SIGN = "[-,.;:!?()'\"]"
-_CJK_SPACE = re.compile(f" (?:(?={_SIGN}?[{CJK}])|(?<=[{CJK}] )|(?<=[{CJK}]{_SIGN} ))")
+_CJK_SPACE = lazy_re(f" (?:(?={_SIGN}?[{CJK}])|(?<=[{CJK}] )|(?<=[{CJK}]{_SIGN} ))")
 
 # Invisible: formatting characters, variation selectors, soft hyphen, the two code points PDF
 # readers emit for a hyphen at a line break (U+FFFE, U+0002), trade marks, Arabic tatweel.
-_INVISIBLE = re.compile(
+_INVISIBLE = lazy_re(
     "[\u00ad\u0640\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f"
     "\ufeff\u00a9\u00ae\u2120\u2122\U000e0000-\U000e01ef]+"
 )
-_BROKEN_WORD = re.compile("[\ufffe\x02\u00ad](?:[ \t\r]{0,80}\n[ \t]{0,80})?")
+_BROKEN_WORD = lazy_re("[\ufffe\x02\u00ad](?:[ \t\r]{0,80}\n[ \t]{0,80})?")
 
 # Digits that are not plain digits. Folding "10\u00b2" to "102" would change the number.
 _NO = (
@@ -34,7 +36,7 @@ _NO = (
     "\u2083\u2084\u2085\u2086\u2087\u2088\u2089\u208a\u208b\u00bc\u00bd\u00be"
     + "".join(map(chr, (*range(0x2150, 0x2160), *range(0x2460, 0x249C))))
 )
-_NUMBER_FORM = re.compile(f"[{_NO}]+")
+_NUMBER_FORM = lazy_re(f"[{_NO}]+")
 _SPECIAL = frozenset(_NO) | {"\ufffe", "\u00ad"}
 
 _REPLACE = (
@@ -51,8 +53,8 @@ _TABLE = dict(_REPLACE)
 _ASCII_BYTES = bytes(range(128))
 _TO_LOWER_SPACED = bytes(32 if chr(b).isspace() and b < 128 else b for b in range(256)).lower()
 # Patterns of this file that run over whole sources begin with a literal: re then skips fast.
-_LINE_HYPHEN = re.compile(r"-[ \t\r]{0,80}\n\s{0,200}")
-_LONG_DASH = re.compile(r"-[- ]*-")
+_LINE_HYPHEN = lazy_re(r"-[ \t\r]{0,80}\n\s{0,200}")
+_LONG_DASH = lazy_re(r"-[- ]*-")
 
 
 def _split_number(match: re.Match[str]) -> str:
@@ -166,15 +168,15 @@ def count_alnum(text: str) -> int:
 
 _BLANK = "\u200b"
 _RAISED = "\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
-_LINK = re.compile(r"\[([^\[\]\n]{0,400})\]\(([^()\s]{0,1500})(?:\s\"[^\"\n]{0,200}\")?\)")
-_EMPHASIS = re.compile(r"[*_`]{1,3}|~~")
-_LINE_MARK = re.compile(r"(?:\n|\A)[ \t]{0,12}(?:#{1,6} |> ?|[-*+] )")
-_NOTE_MARK = re.compile(r"(?:\[\d{1,3}\]){1,9}")
-_RAISED_MARK = re.compile(f"[{_RAISED}]{{1,3}}")
+_LINK = lazy_re(r"\[([^\[\]\n]{0,400})\]\(([^()\s]{0,1500})(?:\s\"[^\"\n]{0,200}\")?\)")
+_EMPHASIS = lazy_re(r"[*_`]{1,3}|~~")
+_LINE_MARK = lazy_re(r"(?:\n|\A)[ \t]{0,12}(?:#{1,6} |> ?|[-*+] )")
+_NOTE_MARK = lazy_re(r"(?:\[\d{1,3}\]){1,9}")
+_RAISED_MARK = lazy_re(f"[{_RAISED}]{{1,3}}")
 _HIDDEN = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _NOTE_AFTER = frozenset(".,;:!?)\"'\u2019\u201d\u3002\uff0c")
-_INCH = re.compile(r'(\d)"')
-_WORD_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+_INCH = lazy_re(r'(\d)"')
+_WORD_HYPHEN = lazy_re(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 
 
 def _blank_link(match: re.Match[str]) -> str:

@@ -8,17 +8,17 @@ pass. Importers: tools.alignment.
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.figures import find_figures
 from omh_research.tools.stems import stem
 from omh_research.tools.stopwords import stop_words
 from omh_research.tools.tokens import detect_language
 
-_WORD = re.compile(r"[^\W\d_](?:[\w&.-]*\w)?")
-_PASSIVE = re.compile(r"\b(?:by|von|durch|par|por|da|door|av)\b|被|由|受到|より|によって|من قبل")
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_WORD = lazy_re(r"[^\W\d_](?:[\w&.-]*\w)?")
+_PASSIVE = lazy_re(r"\b(?:by|von|durch|par|por|da|door|av)\b|被|由|受到|より|によって|من قبل")
+_YEAR = lazy_re(r"(?:1[5-9]|20)\d\d")
 _MAX_ITEMS = 24
 _MIN_EXCHANGE_WORDS = 5
 

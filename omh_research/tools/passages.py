@@ -7,15 +7,15 @@ Importers: tools, corpus, delegates.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.sentences import split
 from omh_research.tools.tokens import is_cjk, tokenize
 
-_BLANK = re.compile(r"\n[^\S\n]*\n\s*|\f\s*")
+_BLANK = lazy_re(r"\n[^\S\n]*\n\s*|\f\s*")
 _CUTS = ("\n", "。", "！", "？", "؟ ", "। ", ". ", "! ", "? ", "; ", "；", "，", ", ", " ")
-_WORD = re.compile(r"[^\W_]+")
+_WORD = lazy_re(r"[^\W_]+")
 # What an unmatched word or number next to a match is worth in a window: it may be the answer.
 _PLAIN, _NAME, _FIGURE = 0.15, 0.3, 0.6
 

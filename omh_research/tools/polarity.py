@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.negation import is_negated
 from omh_research.tools.stems import stem
 
@@ -101,17 +102,17 @@ _OPPOSITES_CJK = """
 増加 上昇|減少 低下
 """
 # Phrases with a sweeping word that do not sweep.
-_IDIOMS = re.compile(
+_IDIOMS = lazy_re(
     r"\b(?:not only|at all|after all|first of all|above all|in all|all-time|if any|only then"
     r"|not all|all but|all-in-one|all-purpose)\b|完全不"
 )
-_SCOPE = re.compile(
+_SCOPE = lazy_re(
     r"\b(?:all|every|everyone|everything|always|entirely|completely|fully|exclusively|only|any"
     r"|universally|invariably|proves?|proven|guarantees?|guaranteed|alle|immer|ausschließlich"
     r"|beweist|tous|toutes|toujours|todos|todas|siempre|всегда|все)\b"
     r"|所有|全部|一切|每个|每一|总是|必然|完全|唯一|证明了|仅有|すべて|全て|必ず"
 )
-_HEDGE = re.compile(
+_HEDGE = lazy_re(
     r"\b(?:may|might|could|possibly|perhaps|probably|likely|potentially|suggests?|suggested"
     r"|suggesting|appears?|appeared|seems?|seemed|reportedly|allegedly|rumou?red|preliminary"
     r"|hypothesi[sz]ed?|speculat\w{1,8}|expected|expects|projected|forecasts?|planned|plans"
@@ -120,7 +121,7 @@ _HEDGE = re.compile(
     r"|вероятно)\b"
     r"|可能|或许|也许|大概|据称|据说|预计|預計|预期|拟|計画|有望|或将|疑似|かもしれない|可能性|見込み|予定|推測"
 )
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_WORD = lazy_re(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "anti", "de", "mis")
 _MIN_STEM = 4
 

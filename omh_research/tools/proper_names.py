@@ -9,19 +9,20 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.name_index import POSSESSIVE, Name, connectors, fold_name
 from omh_research.tools.stopwords import stop_words
 from omh_research.tools.units import UNITS_AFTER, UNITS_BEFORE
 
 _LETTERS = "A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
-_WORD = re.compile(
+_WORD = lazy_re(
     rf"[{_LETTERS}][{_LETTERS}0-9’']*(?:[-‐‑&.][{_LETTERS}0-9][{_LETTERS}0-9’']*)*"
     rf"|(?<!\d)\d{{1,9}}[A-Za-z][{_LETTERS}0-9]*"
 )
 _UNSPACED = ("zh", "ja", "ko")
 # Every noun capitalised, or names with many case endings: only acronyms and the like are certain.
 _UNCERTAIN = ("de", "pl", "cs", "sk", "fi", "hu", "tr", "et", "lt", "lv", "hr", "sl")
-_BREAK = re.compile(r"[:;!?(\[{\"“„«「|•*_—–/]|\.\s|\s-\s")
+_BREAK = lazy_re(r"[:;!?(\[{\"“„«「|•*_—–/]|\.\s|\s-\s")
 # Ordinary words that begin sentences and labels and are never names by themselves.
 _OPENERS = """
     according additional additionally after albeit all almost already also although among an

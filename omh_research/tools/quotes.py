@@ -9,12 +9,12 @@ and to accept paraphrase. Importers: tools, phases, delegates.
 
 from __future__ import annotations
 
-import re
 import sys
 from bisect import bisect_right
 from itertools import pairwise
 from typing import NamedTuple
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.negation import is_negated
 from omh_research.tools.normal_form import (
     blank_markup,
@@ -49,14 +49,14 @@ _MIN_CORE_CHARS = 8
 _MAX_STARTS = 1_000
 _MAX_LOOKS = 8
 _MAX_PARAGRAPH = 20_000
-_CLAUSE_END = re.compile(r"[.!?;:,()\u3002\uff01\uff1f\uff1b\uff0c\uff1a]| - ")
+_CLAUSE_END = lazy_re(r"[.!?;:,()\u3002\uff01\uff1f\uff1b\uff0c\uff1a]| - ")
 _BLOCK = 1_024
 _LEAD_CHARS = 160
 _EDGE = " \t\"'.,;:!?\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f"
 _MARKS = ("'", '"')
 _HYPHENS = ("-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2212")
-_PARAGRAPH = re.compile(r"\n[ \t\r]{0,80}\n")
-_ELLIPSIS = re.compile(r" ?[\[(]?\.(?: ?\.){2,}[\])]? ?")
+_PARAGRAPH = lazy_re(r"\n[ \t\r]{0,80}\n")
+_ELLIPSIS = lazy_re(r" ?[\[(]?\.(?: ?\.){2,}[\])]? ?")
 
 
 Span = tuple[int, int]

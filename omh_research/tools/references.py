@@ -16,6 +16,7 @@ import unicodedata
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.source_list import (
     SourceEntry,
     SourceSection,
@@ -50,25 +51,25 @@ _MAX_RANGE = 60
 _OPEN, _CLOSE = r"[\[【［〔]", r"[\]】］〕]"
 _ONE = r"\^?(?:\d{1,3}(?:\s?†[^\]】\n]{0,60})?)"
 _JOIN = r"\s{0,3}(?:[,，、;；\-–—‑~～〜/&]|至|到|and|und|et|y)\s{0,3}"
-_BRACKET = re.compile(
+_BRACKET = lazy_re(
     rf"\\?{_OPEN}{{1,2}}\s{{0,2}}(?:(?:ref|refs|source|sources|src|来源|文献)\.?\s{{0,2}})?"
     rf"(?P<list>{_ONE}(?:{_JOIN}{_ONE}){{0,40}})(?:,?\s?pp?\.\s?[\d–-]{{1,12}})?\s{{0,2}}\\?{_CLOSE}{{1,2}}",
     re.IGNORECASE,
 )
-_SUP_TAG = re.compile(
+_SUP_TAG = lazy_re(
     r"<sup[^>\n]{0,60}>\s{0,3}(?:<a[^>\n]{0,200}>)?\[?(?P<list>\d{1,3}(?:\s?[,，–-]\s?\d{1,3}){0,20})\]?"
     r"(?:</a>)?\s{0,3}</sup>",
     re.IGNORECASE,
 )
 _RAISED_DIGITS = "\u00b9\u00b2\u00b3\u2070\u2074-\u2079"
 _RAISED_JOINS = "\u02d2,\u2009\u207b\u2013-"
-_RAISED = re.compile(f"[{_RAISED_DIGITS}][{_RAISED_DIGITS}{_RAISED_JOINS}]{{0,40}}")
-_RAISED_DIGIT = re.compile(f"[{_RAISED_DIGITS}]{{1,3}}")
-_NUMBER = re.compile(r"\d{1,3}")
-_DASH = re.compile(r"\s*(?:[-–—‑~～〜]|至|到)\s*\^?")
-_FENCE = re.compile(r"^[ ]{0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
-_INLINE_CODE = re.compile(r"(`{1,3})(?!`)[^\n]{1,500}?(?<!`)\1(?!`)")
-_INTERVAL_BEFORE = re.compile(
+_RAISED = lazy_re(f"[{_RAISED_DIGITS}][{_RAISED_DIGITS}{_RAISED_JOINS}]{{0,40}}")
+_RAISED_DIGIT = lazy_re(f"[{_RAISED_DIGITS}]{{1,3}}")
+_NUMBER = lazy_re(r"\d{1,3}")
+_DASH = lazy_re(r"\s*(?:[-–—‑~～〜]|至|到)\s*\^?")
+_FENCE = lazy_re(r"^[ ]{0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_INLINE_CODE = lazy_re(r"(`{1,3})(?!`)[^\n]{1,500}?(?<!`)\1(?!`)")
+_INTERVAL_BEFORE = lazy_re(
     r"(?:\bci|\bcri|interval|intervall|range|iqr|bounds?|∈|[=≈]|\bin|区间|范围|區間)\s{0,3}[:=]?\s{0,3}$",
     re.IGNORECASE,
 )

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from omh_research.lazy_re import lazy_re
+
 # Alternatives of regular expressions, whole words; lines are joined. Borrowed words first: they
 # are taken out before the rule looks.
 _BENIGN = r"""
@@ -168,7 +170,7 @@ _RULES_ZH = {
         虐待|跟踪|骚扰|绑架|拐卖|诈骗|防身|攀岩|潜水|高空|电动车起火|锂电池起火
     """,
 }
-_HAN = re.compile("[\u3400-\u9fff]")
+_HAN = lazy_re("[\u3400-\u9fff]")
 _MAX_CHARS = 4_000
 
 

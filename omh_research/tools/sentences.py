@@ -14,6 +14,8 @@ from functools import cache
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
+
 
 class Span(Struct, frozen=True):
     """A slice of a text: offsets in characters, `end` exclusive, no white space at its ends."""
@@ -23,26 +25,26 @@ class Span(Struct, frozen=True):
     text: str
 
 
-_LINE = re.compile(r"[^\n\f\u2028\u2029]*")
-_MARKED = re.compile(
+_LINE = lazy_re(r"[^\n\f\u2028\u2029]*")
+_MARKED = lazy_re(
     r"(?:[-*+•‣▪◦●○·–—][ \t\u3000]|\d{1,3}[.)][ \t]|\([a-zA-Z0-9]{1,3}\)[ \t]|[a-z]\)[ \t]"
     r"|#{1,6}[ \t]|>[ \t]?|\||[一二三四五六七八九十]{1,3}、|（[一二三四五六七八九十\d]{1,3}）)"
 )
-_HEADING = re.compile(r"#{1,6}[ \t]|\|")
-_RULE = re.compile(r"[\W_]+\Z")
+_HEADING = lazy_re(r"#{1,6}[ \t]|\|")
+_RULE = lazy_re(r"[\W_]+\Z")
 _ENDS = "。！？｡!?.…؟۔।॥။។።։‽⁇⁈⁉"
 _CLOSERS = "\"'”’»›)\\]）」』】〉》〕｝}*_"
 # A sentence's end: marks, then closing quotes and brackets, then note numbers as in "text.[12]".
-_END = re.compile(
+_END = lazy_re(
     rf"(?P<mark>[{_ENDS}]++)(?P<tail>[{_CLOSERS}]*+(?:[ \u00a0\u202f]»)?"
     r"(?:\[[\d,;–\- ]{1,16}\])*+)"
 )
 _WIDE_ENDS = frozenset("。！？｡")
 _CASELESS_ENDS = frozenset("؟۔।॥။។።։")
-_NEXT = re.compile(r"\s+(?:[\"'“‘«‹„(\[¿¡*_][ \u00a0\u202f]?)*+(\S)([^\W\d_]*)")
-_LAST_WORD = re.compile(r"[^\s(\[\"'“‘«„/]{1,24}\Z")
-_INITIALS = re.compile(r"(?:[^\W\d_]\.-?)*[^\W\d_]\Z")
-_ORDINAL_BEFORE = re.compile(
+_NEXT = lazy_re(r"\s+(?:[\"'“‘«‹„(\[¿¡*_][ \u00a0\u202f]?)*+(\S)([^\W\d_]*)")
+_LAST_WORD = lazy_re(r"[^\s(\[\"'“‘«„/]{1,24}\Z")
+_INITIALS = lazy_re(r"(?:[^\W\d_]\.-?)*[^\W\d_]\Z")
+_ORDINAL_BEFORE = lazy_re(
     r"(?:^|\s)(?:der|die|das|dem|den|des|am|vom|im|zum|zur|bis|ab|seit|und|den|til|på)\s\d{1,2}\Z",
     re.I,
 )

@@ -17,6 +17,7 @@ from functools import cache, lru_cache
 from msgspec import Struct
 
 from omh_research.documents.source_lines import parse_source_line
+from omh_research.lazy_re import lazy_re
 
 
 class SourceEntry(Struct, frozen=True):
@@ -51,21 +52,21 @@ sumber|referensi|daftar pustaka|källor|kilder|lähteet|zdroje|πηγές|дже
 список литературы|ссылки|المصادر|المراجع|قائمة المصادر|قائمة المراجع|منابع|מקורות|स्रोत|संदर्भ
 แหล่งอ้างอิง|แหล่งที่มา
 """
-_HEADING = re.compile(r"[ ]{0,3}(#{1,6})[ \t]*(.{1,200})")
-_BOLD_LINE = re.compile(r"[ ]{0,3}(?:\*\*|__)(.{1,80}?)(?:\*\*|__)[ \t]*[:：]?[ \t]*")
-_PLAIN_LINE = re.compile(r"[ ]{0,3}([^\W\d_][^\n.。|]{0,60}?)[ \t]*[:：][ \t]*")
-_ENTRY = re.compile(
+_HEADING = lazy_re(r"[ ]{0,3}(#{1,6})[ \t]*(.{1,200})")
+_BOLD_LINE = lazy_re(r"[ ]{0,3}(?:\*\*|__)(.{1,80}?)(?:\*\*|__)[ \t]*[:：]?[ \t]*")
+_PLAIN_LINE = lazy_re(r"[ ]{0,3}([^\W\d_][^\n.。|]{0,60}?)[ \t]*[:：][ \t]*")
+_ENTRY = lazy_re(
     r"[ \t]{0,8}(?:[-*+•][ \t]+)?(?:\d{1,3}[.)][ \t]+(?=\[\d{1,3}\][^(]))?(?:\*\*|__)?(?:"
     r"\\?[\[【［〔]\^?(?P<a>\d{1,4})\\?[\]】］〕](?!\()|(?P<b>\d{1,3})(?:[.)][ \t]|[、．）])"
     r"|[(（](?P<c>\d{1,3})[)）](?=\s)|(?P<d>[¹²³⁰⁴-⁹]{1,3})[ \t])"
 )
-_LINKED_NUMBER = re.compile(
+_LINKED_NUMBER = lazy_re(
     r"[ \t]{0,8}(?:[-*+•][ \t]+)?\[\[?(\d{1,4})\]?\]\((https?://[^\s)]+)\)(.*)"
 )
-_ROW = re.compile(r"[ \t]{0,4}\|[ \t]*(?:\*\*)?\[?\^?(\d{1,3})\]?(?:\*\*)?[ \t]*\|(.*)")
-_BULLET = re.compile(r"[ \t]{0,8}[-*+•][ \t]+(?=\S)")
-_HAS_URL = re.compile(r"(?i)https?://|www\.|doi\s*:|\b10\.\d{4,9}/|arxiv")
-_RULE = re.compile(r"[ ]{0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*")
+_ROW = lazy_re(r"[ \t]{0,4}\|[ \t]*(?:\*\*)?\[?\^?(\d{1,3})\]?(?:\*\*)?[ \t]*\|(.*)")
+_BULLET = lazy_re(r"[ \t]{0,8}[-*+•][ \t]+(?=\S)")
+_HAS_URL = lazy_re(r"(?i)https?://|www\.|doi\s*:|\b10\.\d{4,9}/|arxiv")
+_RULE = lazy_re(r"[ ]{0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*")
 _MAX_ENTRY_CHARS = 3_000
 
 

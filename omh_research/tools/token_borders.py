@@ -11,15 +11,16 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.normal_form import CJK
 
-NO_BORDER = re.compile(f"[{CJK}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+NO_BORDER = lazy_re(f"[{CJK}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 _NUMERAL = frozenset("〇零一二三四五六七八九十百千万亿萬億兆点")
 # What a number in front of it belongs to: "月份" is not a quote of "1月份".
 _COUNTED = frozenset("年月日号號时時分秒元円个個人次倍岁歲度米吨种名位届页条点点成万亿千百")
 _BEFORE_NUMBER = frozenset("<>\u2264\u2265\u2248\u00b1~$\u20ac\u00a3\u00a5\u20b9")
 _AFTER_NUMBER = frozenset("%\u2030\u00b0\u20ac$\u00a3\u00a5\u20b9万亿千百兆億萬")
-_MAGNITUDE = re.compile(
+_MAGNITUDE = lazy_re(
     r" ?(?:hundred|thousand|million|billion|trillion|percent|per cent|mio|mrd|mill|millones|"
     r"milliarden?|millionen|millions?|milliards?|bn|mn|миллион|миллиард|тысяч|процент)"
 )

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from omh_research.lazy_re import lazy_re
+
 _UNITS = """
 %: % percent percents pct prozent procent процент процента процентов percento porcento
 ‰: ‰ permille promille
@@ -161,7 +163,7 @@ _OTHER_WORDS = """
 _HAN_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {
     "两": 2, "兩": 2, "〇": 0,
 }  # fmt: skip
-_HAN_NUMBER = re.compile(
+_HAN_NUMBER = lazy_re(
     r"[一二三四五六七八九两兩]?百?[零〇]?[一二三四五六七八九]?十?[一二三四五六七八九两兩]?"
 )
 _COMPATIBLE = tuple(

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from xml.etree.ElementTree import Element
 
 from omh_research.errors import ProviderError
+from omh_research.lazy_re import lazy_re
 from omh_research.providers.academic.record import Filters, ParsedRecords, Record
 from omh_research.providers.academic.xml_reading import parse_xml, text_of
 from omh_research.providers.cleaning import (
@@ -30,8 +31,8 @@ MAX_QUERY_WORDS = 24
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _ARXIV = "{http://arxiv.org/schemas/atom}"
 _OPENSEARCH = "{http://a9.com/-/spec/opensearch/1.1/}"
-_WORD = re.compile(r"[A-Za-z0-9]+")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff66-\uff9f]")
+_WORD = lazy_re(r"[A-Za-z0-9]+")
+_CJK = lazy_re(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff66-\uff9f]")
 _NOT_SEARCHED = frozenset(
     ("and", "or", "not", "andnot", "the", "a", "an", "of", "in", "on", "for", "to", "with", "by",
      "from", "at", "is", "are", "was", "were", "be", "does", "do", "did", "how", "what", "why",

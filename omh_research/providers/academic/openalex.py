@@ -8,12 +8,12 @@ Importers: providers.academic, tools.academic.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
 from omh_research.errors import ProviderError
+from omh_research.lazy_re import lazy_re
 from omh_research.providers.academic.record import Filters, ParsedRecords, Record
 from omh_research.providers.cleaning import (
     arxiv_of_doi,
@@ -32,8 +32,8 @@ from omh_research.providers.cleaning import (
 
 NAME = "openalex"
 MAX_ROWS = 200
-_OPERATORS = re.compile(r"[\"'“”‘’()\[\]{}*?~^|!:\\]")
-_BOOLEAN = re.compile(r"\b(?:AND|OR|NOT)\b")
+_OPERATORS = lazy_re(r"[\"'“”‘’()\[\]{}*?~^|!:\\]")
+_BOOLEAN = lazy_re(r"\b(?:AND|OR|NOT)\b")
 _FIELDS = (
     "id,doi,title,display_name,publication_year,publication_date,ids,language,primary_location,"
     "locations,type,open_access,authorships,is_retracted,abstract_inverted_index"

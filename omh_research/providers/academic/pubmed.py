@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from omh_research.errors import ProviderError
+from omh_research.lazy_re import lazy_re
 from omh_research.providers.academic.record import Filters, ParsedRecords, Record
 from omh_research.providers.academic.xml_reading import parse_xml, text_of
 from omh_research.providers.cleaning import (
@@ -29,8 +30,8 @@ from omh_research.providers.cleaning import (
 
 NAME = "pubmed"
 MAX_ROWS = 100
-_SYNTAX = re.compile(r"[\[\](){}\"“”„:*/\\=<>|&#~?]")
-_BOOLEAN = re.compile(r"\b(?:AND|OR|NOT)\b")
+_SYNTAX = lazy_re(r"[\[\](){}\"“”„:*/\\=<>|&#~?]")
+_BOOLEAN = lazy_re(r"\b(?:AND|OR|NOT)\b")
 _MONTH_NAMES = (
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 )  # fmt: skip

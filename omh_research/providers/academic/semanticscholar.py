@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from omh_research.errors import ProviderError
+from omh_research.lazy_re import lazy_re
 from omh_research.providers.academic.record import Filters, ParsedRecords, Record
 from omh_research.providers.cleaning import (
     arxiv_of_doi,
@@ -36,8 +37,8 @@ _FIELDS = (
     "title,abstract,year,authors,externalIds,url,venue,publicationDate,publicationTypes,"
     "isOpenAccess,journal"
 )
-_HYPHENS = re.compile(r"[-‐‑‒–—−]")
-_QUOTES = re.compile(r"[\"“”„«»+|*~()\[\]{}]")
+_HYPHENS = lazy_re(r"[-‐‑‒–—−]")
+_QUOTES = lazy_re(r"[\"“”„«»+|*~()\[\]{}]")
 _TYPES = {"article": "JournalArticle", "review": "Review", "book": "Book", "dataset": "Dataset",
           "book-chapter": "BookSection", "editorial": "Editorial", "letter": "LettersAndComments",
           "proceedings-article": "Conference"}  # fmt: skip

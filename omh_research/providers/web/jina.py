@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from omh_research.documents.source import Page
 from omh_research.errors import ProviderError, TransportError
+from omh_research.lazy_re import lazy_re
 from omh_research.network.addresses import is_public, parse_address
 from omh_research.network.guard import parse_target
 from omh_research.providers.asking import Question
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from omh_research.transport import Transport
 
 NAME = "jina"
-_FIELD = re.compile(r"^(Title|URL Source|Published Time|Warning): (.*)$", re.MULTILINE)
+_FIELD = lazy_re(r"^(Title|URL Source|Published Time|Warning): (.*)$", re.MULTILINE)
 _BODY_MARK = "Markdown Content:\n"
-_TARGET_STATUS = re.compile(r"returned error (\d{3})")
+_TARGET_STATUS = lazy_re(r"returned error (\d{3})")
 
 
 class JinaReader(Struct):

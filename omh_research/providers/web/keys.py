@@ -6,9 +6,10 @@ wiring.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
+
+from omh_research.lazy_re import lazy_re
 
 MAX_DOTENV_BYTES = 64 * 1024
 KEY_NAMES: Mapping[str, str] = {
@@ -17,7 +18,7 @@ KEY_NAMES: Mapping[str, str] = {
     "serper": "SERPER_API_KEY",
     "jina": "JINA_API_KEY",
 }
-_LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
+_LINE = lazy_re(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
 
 
 def find_key(provider: str, environ: Mapping[str, str], root: Path | None) -> str:

@@ -8,16 +8,16 @@ declared) and to spend more than linear time. Importers: providers.web.
 from __future__ import annotations
 
 import contextlib
-import re
 
 from omh_research.corpus.html_reading import MIN_MAIN_CHARS, _by_trafilatura, _MainText
+from omh_research.lazy_re import lazy_re
 from omh_research.providers.web.taming import tame
 
 MAX_EXTRACTED_TAGS = 60_000
 """`<` in a page the extractor is given: it takes seconds and megabytes in proportion to them."""
 
 MAX_EXTRACTED_CHARS = 3_000_000
-_BLANK_LINES = re.compile(r"\n{3,}")
+_BLANK_LINES = lazy_re(r"\n{3,}")
 
 
 def extract_main_text(markup: str, *, links: bool = False) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from omh_research.documents.source import Identifiers
+from omh_research.lazy_re import lazy_re
 from omh_research.providers.cleaning import (
     clean_arxiv,
     clean_doi,
@@ -29,8 +30,8 @@ from omh_research.providers.cleaning import (
 HEAD_CHARS = 400_000
 MAX_TAG_CHARS = 4_000
 MAX_JSON_CHARS = 200_000
-_TAG = re.compile(r"<(meta|html|title|time|script)(?=[\s>/])", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"([a-zA-Z_:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_TAG = lazy_re(r"<(meta|html|title|time|script)(?=[\s>/])", re.IGNORECASE)
+_ATTRIBUTE = lazy_re(r"([a-zA-Z_:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _TITLES = ("citation_title", "og:title", "twitter:title", "dc.title", "headline")
 _AUTHORS = ("citation_author", "author", "dc.creator", "parsely-author", "sailthru.author",
             "article:author", "byl")  # fmt: skip
@@ -39,8 +40,8 @@ _DATES = ("citation_publication_date", "article:published_time", "datepublished"
           "publishdate", "pubdate", "sailthru.date", "og:article:published_time", "dc.date",
           "article.published", "published_time", "date")  # fmt: skip
 _DOIS = ("citation_doi", "dc.identifier", "prism.doi", "bepress_citation_doi", "dc.identifier.doi")
-_DATE = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?!\d)")
-_COMPACT_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)(?!\d)")
+_DATE = lazy_re(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?!\d)")
+_COMPACT_DATE = lazy_re(r"(\d{4})(\d\d)(\d\d)(?!\d)")
 _ARTICLES = ("article", "newsarticle", "blogposting", "scholarlyarticle", "report", "webpage",
              "techarticle", "medicalwebpage", "reportagenewsarticle")  # fmt: skip
 
@@ -217,14 +218,14 @@ def _values(reader: _Reader, names: tuple[str, ...]) -> Iterator[str]:
 
 
 _SCRIPTS = (
-    ("ja", re.compile(r"[\u3040-\u30ff]")),
-    ("ko", re.compile(r"[\uac00-\ud7af]")),
-    ("zh", re.compile(r"[\u3400-\u9fff]")),
-    ("ar", re.compile(r"[\u0600-\u06ff]")),
-    ("he", re.compile(r"[\u0590-\u05ff]")),
-    ("hi", re.compile(r"[\u0900-\u097f]")),
-    ("th", re.compile(r"[\u0e00-\u0e7f]")),
-    ("el", re.compile(r"[\u0370-\u03ff]")),
+    ("ja", lazy_re(r"[\u3040-\u30ff]")),
+    ("ko", lazy_re(r"[\uac00-\ud7af]")),
+    ("zh", lazy_re(r"[\u3400-\u9fff]")),
+    ("ar", lazy_re(r"[\u0600-\u06ff]")),
+    ("he", lazy_re(r"[\u0590-\u05ff]")),
+    ("hi", lazy_re(r"[\u0900-\u097f]")),
+    ("th", lazy_re(r"[\u0e00-\u0e7f]")),
+    ("el", lazy_re(r"[\u0370-\u03ff]")),
 )
 _SAMPLE_CHARS = 2_000
 

@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from omh_research.lazy_re import lazy_re
+
 SHORT_CHARS = 1_500
 """A page whose main text is longer is never a mere notice."""
 
 _TINY_CHARS = 400
-_NOT_FOUND = re.compile(
+_NOT_FOUND = lazy_re(
     r"\b(?:error\s*)?404\b|(?:page|file|article|content|document|url|site|product)\s+"
     r"(?:(?:was|is|could|can|cannot|can't)\s*)?(?:not|no longer)\s+(?:be\s+)?"
     r"(?:found|available|exists?)|not\s+found|page\s+(?:does\s?n[o']t|does not)\s+exist|"
@@ -34,7 +36,7 @@ _BOT_MARKS = (
     "perimeterx", "g-recaptcha", "h-captcha", "hcaptcha.com", "cf-turnstile", "akamai-block",
     "sucuri_cloudproxy", "_pxappid", "kasada",
 )  # fmt: skip
-_BOT_WORDS = re.compile(
+_BOT_WORDS = lazy_re(
     r"just a moment|attention required|are you (?:a )?(?:robot|human)|"
     r"verify (?:that )?you(?:'re| are)(?: a)? (?:human|not a (?:ro)?bot)|"
     r"(?:checking|verifying) (?:if the site|your browser|you)|"
@@ -45,20 +47,20 @@ _BOT_WORDS = re.compile(
     r"人机验证|安全验证|访问验证|请完成验证|ロボットではありません",
     re.IGNORECASE,
 )
-_LOGIN_WORDS = re.compile(
+_LOGIN_WORDS = lazy_re(
     r"\b(?:log|sign)[\s-]?(?:in|on)\b|\blogin\b|anmelden|einloggen|connexion|se connecter|"
     r"iniciar sesi[oó]n|acceder|entrar|accedi|inloggen|zaloguj|войти|авторизац|登录|登入|ログイン|"
     r"로그인|تسجيل الدخول|(?:subscribe|register) to (?:continue|read)|members? only",
     re.IGNORECASE,
 )
-_LOGIN_PATH = re.compile(r"/(?:log-?in|sign-?in|sso|auth(?:orize)?|account/login|wp-login)", re.I)
-_NEEDS_SCRIPT = re.compile(
+_LOGIN_PATH = lazy_re(r"/(?:log-?in|sign-?in|sso|auth(?:orize)?|account/login|wp-login)", re.I)
+_NEEDS_SCRIPT = lazy_re(
     r"(?:enable|requires?|turn on|activate|without)\s+java\s?script|javascript\s+(?:is\s+)?"
     r"(?:required|disabled|aktivieren)|you need to enable javascript|activ[ae]r? javascript",
     re.IGNORECASE,
 )
-_PASSWORD = re.compile(r"<input\b[^<>]{0,300}\btype\s*=\s*[\"']?password", re.IGNORECASE)
-_HEADING = re.compile(r"<h1\b[^<>]{0,300}>([^<]{1,200})", re.IGNORECASE)
+_PASSWORD = lazy_re(r"<input\b[^<>]{0,300}\btype\s*=\s*[\"']?password", re.IGNORECASE)
+_HEADING = lazy_re(r"<h1\b[^<>]{0,300}>([^<]{1,200})", re.IGNORECASE)
 
 
 class Verdict(NamedTuple):

@@ -10,10 +10,10 @@ within `MAX_CONSTRUCT_CHARS`, so its work is bounded (81-reliability section 7).
 
 from __future__ import annotations
 
-import re
+from omh_research.lazy_re import lazy_re
 
 MAX_CONSTRUCT_CHARS = 8_000
-_OPENING = re.compile(r"<(?:!--|[A-Za-z/!?])")
+_OPENING = lazy_re(r"<(?:!--|[A-Za-z/!?])")
 
 
 def tame(markup: str) -> str:

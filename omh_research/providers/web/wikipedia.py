@@ -6,7 +6,6 @@ articles (the page reader does). Importers: providers.web.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -15,6 +14,7 @@ from msgspec import Struct
 
 from omh_research.documents.source import Hit
 from omh_research.errors import ProviderError
+from omh_research.lazy_re import lazy_re
 from omh_research.providers.asking import Question
 from omh_research.providers.cleaning import clean_text, items, json_body, mapping
 from omh_research.providers.endpoints import base_url
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 NAME = "wikipedia"
 DEFAULT_TIMEOUT_S = 20.0
 _SCRIPTS = (
-    ("ja", re.compile(r"[\u3040-\u30ff]")),
-    ("ko", re.compile(r"[\uac00-\ud7af]")),
-    ("zh", re.compile(r"[\u3400-\u9fff]")),
-    ("ar", re.compile(r"[\u0600-\u06ff]")),
-    ("he", re.compile(r"[\u0590-\u05ff]")),
-    ("hi", re.compile(r"[\u0900-\u097f]")),
-    ("th", re.compile(r"[\u0e00-\u0e7f]")),
-    ("el", re.compile(r"[\u0370-\u03ff]{3}")),
-    ("ru", re.compile(r"[\u0400-\u04ff]")),
+    ("ja", lazy_re(r"[\u3040-\u30ff]")),
+    ("ko", lazy_re(r"[\uac00-\ud7af]")),
+    ("zh", lazy_re(r"[\u3400-\u9fff]")),
+    ("ar", lazy_re(r"[\u0600-\u06ff]")),
+    ("he", lazy_re(r"[\u0590-\u05ff]")),
+    ("hi", lazy_re(r"[\u0900-\u097f]")),
+    ("th", lazy_re(r"[\u0e00-\u0e7f]")),
+    ("el", lazy_re(r"[\u0370-\u03ff]{3}")),
+    ("ru", lazy_re(r"[\u0400-\u04ff]")),
 )
 # Operators of the search syntax: phrases, exclusions, wildcards, `intitle:` and its kin.
-_OPERATORS = re.compile(r"[\"“”~*?!\\|]|(?<!\S)-|(?<=\w):(?=\S)")
+_OPERATORS = lazy_re(r"[\"“”~*?!\\|]|(?<!\S)-|(?<=\w):(?=\S)")
 
 
 class Wikipedia(Struct):

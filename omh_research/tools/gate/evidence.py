@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 
 from omh_research.documents.report import UNVERIFIED
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.gate.contract import Checked, Failure, GateInput
 from omh_research.tools.gate.facts import Facts, SourceText, find_facts
 from omh_research.tools.gate.reading import Part, ReadReport, Statement
@@ -24,11 +25,11 @@ from omh_research.tools.tokens import detect_language
 _LABELLED = ("summary", "takeaways")
 # Where a sentence without citation states nothing that must be proven.
 _FREE_WITHOUT_CITATION = ("questions", "title")
-_INFERENCE = re.compile(
+_INFERENCE = lazy_re(
     r"[\s*_-]*(?:(?:(?:our )?inference|schlussfolgerung|inférence|inferencia)\b|推断|推論)",
     re.IGNORECASE,
 )
-_SAYS_ONE_SOURCE = re.compile(
+_SAYS_ONE_SOURCE = lazy_re(
     r"\(unverified\)|uncertain|unclear|not known|unknown|(?:one|single) source|only source"
     r"|不确定|不明|单一来源|仅有一个来源|unsicher|unklar|eine Quelle|incertain|incierto|不確か",
     re.IGNORECASE,

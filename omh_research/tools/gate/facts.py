@@ -14,6 +14,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from omh_research.documents.source import HeldText
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.dates import Date, DateIndex, find_dates, index_dates
 from omh_research.tools.figures import Figure, FigureIndex, find_figures, index_figures
 from omh_research.tools.gate.context import Context
@@ -22,17 +23,15 @@ from omh_research.tools.proper_names import find_names
 from omh_research.tools.quotes import NOT_FOUND, VERIFIED, PreparedText, match
 from omh_research.tools.tokens import detect_language
 
-_NOT_PROSE = re.compile(
+_NOT_PROSE = lazy_re(
     r"`[^`\n]{1,300}`|\(\s*\d{1,2}\s*\)|（\s*\d{1,2}\s*）|\(?unverified\)?", re.IGNORECASE
 )
-_DOI_OR_ID = re.compile(
-    r"\b10\.\d{4,9}/\S+|\barxiv\s*:\s*\S+|\bISBN[\s:]*[\d-]{10,17}", re.IGNORECASE
-)
-_STRUCTURE_WORD = re.compile(
+_DOI_OR_ID = lazy_re(r"\b10\.\d{4,9}/\S+|\barxiv\s*:\s*\S+|\bISBN[\s:]*[\d-]{10,17}", re.IGNORECASE)
+_STRUCTURE_WORD = lazy_re(
     r"\b(?:step|phase|option|item|point|finding|takeaway|question|subtopic|section|table|figure|fig\.|part)\s+\d{1,2}(?:\.\d{1,2}){0,3}\b",
     re.IGNORECASE,
 )
-_ACRONYM = re.compile(r"\(([A-Z][A-Za-z0-9]{1,7})\)")
+_ACRONYM = lazy_re(r"\(([A-Z][A-Za-z0-9]{1,7})\)")
 
 
 class Facts(Struct, frozen=True):

@@ -17,6 +17,7 @@ from omh_research.documents.quotations import (
     quotation_spans,
 )
 from omh_research.documents.report import Report, Section, parse_report
+from omh_research.lazy_re import lazy_re
 from omh_research.tools import sentences
 from omh_research.tools.references import (
     Marker,
@@ -26,14 +27,14 @@ from omh_research.tools.references import (
 )
 from omh_research.tools.source_list import SourceEntry, read_entries
 
-_URL = re.compile(
+_URL = lazy_re(
     r"\]\([^()\s]{1,2000}\)|(?:https?://|\bcorpus:)[^\s<>\"”」』）)\]]{1,2000}", re.IGNORECASE
 )
-_LIST_LEAD = re.compile(r"\s*(?:[-*+•]\s+|\d{1,3}[.)、]\s+|>\s?)+")
-_BLOCK_START = re.compile(r"\s*(?:[-*+•]\s|\d{1,3}[.)、]\s|\||>|#)")
-_WORD = re.compile(r"[^\W_]")
+_LIST_LEAD = lazy_re(r"\s*(?:[-*+•]\s+|\d{1,3}[.)、]\s+|>\s?)+")
+_BLOCK_START = lazy_re(r"\s*(?:[-*+•]\s|\d{1,3}[.)、]\s|\||>|#)")
+_WORD = lazy_re(r"[^\W_]")
 # Text after the last citation that still makes the citation a suffix: closing marks and labels.
-_TRAILING = re.compile(r"[\W_]*(?:\(?unverified\)?)?[\W_]*", re.IGNORECASE)
+_TRAILING = lazy_re(r"[\W_]*(?:\(?unverified\)?)?[\W_]*", re.IGNORECASE)
 
 
 AMONG_SOURCES = "Text among the sources"

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from omh_research.documents.report import fold_title
 from omh_research.documents.source import HeldText
 from omh_research.documents.source_lines import Source, trim_url
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.gate.contract import (
     DECLARED,
     FETCHED,
@@ -29,9 +30,7 @@ from omh_research.tools.tokens import content_tokens
 from omh_research.tools.urls import canonical
 
 _LIST = "Sources"
-_BODY_URL = re.compile(
-    r"https?://[^\s<>\"'“”‘’`|\\^{}、。，；「」『』《》【】（）]+", re.IGNORECASE
-)
+_BODY_URL = lazy_re(r"https?://[^\s<>\"'“”‘’`|\\^{}、。，；「」『』《》【】（）]+", re.IGNORECASE)
 _MAX_QUERY_CHARS = 400
 _COPIED_CHARS = 40
 

@@ -13,12 +13,13 @@ from collections.abc import Iterator
 
 from omh_research.documents.report import INSUFFICIENT, Section, find_subtopic
 from omh_research.documents.verdict import has_verdict_line
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.gate.contract import Failure, GateInput
 from omh_research.tools.gate.reading import ReadReport
 
 _MIN_SECTION_LETTERS = 12
 # What templates and sample texts leave behind.
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy_re(
     r"\{(?:the\s+)?(?:title|url|topic|slug|date|subtopic|name|query|queries|claim|exact quote"
     r"|answer|sentences?|one sentence|what (?:is|it)|finding|source|author|text|summary)\b"
     r"[^{}\n]{0,80}\}"
@@ -31,24 +32,24 @@ _PLACEHOLDER = re.compile(
     r"|（此处填写|[【\[]待补充[】\]]",
     re.IGNORECASE,
 )
-_NAMELESS = re.compile(r"\bNAME OF THE (?:FIRST|SECOND) SUBTOPIC\b|\bFIRST QUERY\b")
-_FENCE_BLOCK = re.compile(r"---[ \t]*\n(?:[^\n]{0,400}\n){0,40}?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
-_STATUS_LINE = re.compile(
+_NAMELESS = lazy_re(r"\bNAME OF THE (?:FIRST|SECOND) SUBTOPIC\b|\bFIRST QUERY\b")
+_FENCE_BLOCK = lazy_re(r"---[ \t]*\n(?:[^\n]{0,400}\n){0,40}?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_STATUS_LINE = lazy_re(
     r"^[ \t]{0,3}[\"']?status[\"']?[ \t]*:[ \t]*[\"']?(?:confirmed|draft)[\"']?[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-_ROLE_MARKER = re.compile(r"\[\s*omh-role\s*:", re.IGNORECASE)
-_IMAGE = re.compile(r"!\[[^\]\n]{0,400}\](?:\(|\[)|<img\b|<image\b", re.IGNORECASE)
-_ACTIVE = re.compile(
+_ROLE_MARKER = lazy_re(r"\[\s*omh-role\s*:", re.IGNORECASE)
+_IMAGE = lazy_re(r"!\[[^\]\n]{0,400}\](?:\(|\[)|<img\b|<image\b", re.IGNORECASE)
+_ACTIVE = lazy_re(
     r"<(?:script|iframe|object|embed|form|style|svg|link|meta|base|video|audio)\b[^<>\n]{0,200}>"
     r"|\]\(\s*<?\s*(?!https?:|mailto:|corpus:)[a-z][a-z0-9+.-]{1,20}:"
     r"|\b(?:javascript|vbscript):\S|\bdata:(?:text|image|application)/",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"^```.*?^```[^\n]*$|`[^`\n]{1,300}`", re.MULTILINE | re.DOTALL)
-_FENCED_HEADING = re.compile(r"^[ \t]*```[^\n]*\n(?:[^\n]*\n){0,20}?#{1,3} ", re.MULTILINE)
-_THINKING = re.compile(r"</?(?:think|thinking|scratchpad)>", re.IGNORECASE)
-_COMMENT = re.compile(r"<!--")
+_CODE = lazy_re(r"^```.*?^```[^\n]*$|`[^`\n]{1,300}`", re.MULTILINE | re.DOTALL)
+_FENCED_HEADING = lazy_re(r"^[ \t]*```[^\n]*\n(?:[^\n]*\n){0,20}?#{1,3} ", re.MULTILINE)
+_THINKING = lazy_re(r"</?(?:think|thinking|scratchpad)>", re.IGNORECASE)
+_COMMENT = lazy_re(r"<!--")
 _HIDDEN = ("Cf", "Cc", "Co", "Cs")
 _JOINERS = frozenset("\u200c\u200d\u00ad\ufeff\n\t\r")
 
