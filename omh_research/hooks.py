@@ -15,10 +15,7 @@ meanwhile, so the command may read the run but not advance it.
 from __future__ import annotations
 
 import os
-import shlex
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -85,6 +82,10 @@ def _tell(project: Project, state: State, phase: Phase, key: str) -> None:
 
 def _run(project: Project, command: str, report: str) -> str:
     """Run the command to its end; return what went wrong, "" if nothing did."""
+    import shlex
+    import tempfile
+    from pathlib import Path
+
     from omh_research.delegates.command import run_program
     from omh_research.delegates.command_line import Call
 
