@@ -23,17 +23,52 @@ _MIN_LETTERS = 12
 _INSUFFICIENT = "(insufficient sources for this subtopic)"
 _BULLET = lazy_re(r"^\s*(?:[-*+•>]|\d{1,3}[.)])\s+")
 _MARKERS_ONLY = lazy_re(r"^[\s\[\]【】()（）0-9,，、\-–^.。]*$")
-_NUMBER = lazy_re(r"\d")
-_CHECKABLE = lazy_re(
-    r"\b(?:more|less|fewer|higher|lower|larger|smaller|faster|slower|better|worse|most|least|than|"
-    r"double[sd]?|half|because|due to|causes?|caused|leads? to|led to|results? in|therefore|"
-    r"increase[sd]?|decrease[sd]?|reduce[sd]?|percent|"
-    r"mehr|weniger|größer|kleiner|höher|niedriger|als|weil|verursacht|führt|"
-    r"plus|moins|parce que|más|menos|porque)\b"
-    r"|比|超过|低于|高于|因为|由于|导致|增加|减少|最|より|最も|ため|によって|보다|때문"
-    r"|أكثر|أقل|بسبب|أكبر",
+# A digit that is no part of a name (GPT-4, TACT2), or a number in words that counts something.
+_NUMBER = lazy_re(
+    r"(?<![A-Za-z\d])(?<![A-Za-z][-\u2010\u2011])\d"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred"
+    r"|thousand|million|billion|dozens?|twice|thrice|once per|a few|zwei|drei|vier|fünf|zehn|deux"
+    r"|trois|quatre|cinq|dix|tres|cuatro|cinco|diez)\b(?=\s+\w)"
+    r"|[两二三四五六七八九十百千万亿]+(?:年|个月|月|天|周|倍|成|步|种|类|项|个|位|家|次|分之|级|阶段|大)"
+    r"|数[十百千万亿]|半数|一半|近年?来.{0,6}以上",
     re.IGNORECASE,
 )
+_COMPARISON = (
+    r"more|less|fewer|higher|lower|larger|smaller|faster|slower|better|worse|wider|narrower|longer"
+    r"|shorter|stronger|weaker|earlier|later|cheaper|deeper|greater|easier|harder|older|younger"
+    r"|most|least|than|biggest|largest|smallest|highest|lowest|strongest|fastest|optimal|best|worst"
+    r"|unlike|distinct from|different from|compared (?:to|with)|whereas|outperforms?"
+    r"|as [a-z]+ as|few other|double[sd]?|half|percent|majority|twofold|threefold"
+    r"|mehr|weniger|größer|kleiner|höher|niedriger|schneller|als|am meisten|im vergleich"
+    r"|plus|moins|meilleure?s?|más|menos|mejor(?:es)?|mais|menor(?:es)?|maior(?:es)?"
+)
+_CAUSE = (
+    r"because|due to|caus(?:es?|ed|ing)|lead(?:s|ing)? to|led to|result(?:s|ed|ing)? (?:in|from)"
+    r"|therefore|thus|thereby|hence|increas(?:es?|ed|ing)|decreas(?:es?|ed|ing)"
+    r"|reduc(?:es?|ed|ing)|rais(?:es?|ed)|linked (?:to|with)|associated with|contribut(?:es?|ed) to"
+    r"|may contribute|implicated in|promot(?:es?|ed)|prevent(?:s|ed)|disrupts?|impairs?"
+    r"|improv(?:es?|ed|ing)|worsens?|triggers?|induces?|mak(?:es|ing) it|driven by|arises? from|stems? from"
+    r"|by [a-z]+ing [^,.;]{3,60}, [a-z]|when [^,.;]{8,80}, (?:it|they) "
+    r"|weil|verursacht|führt|bewirkt|dadurch|aufgrund|wegen|parce que|entraîne|provoque|porque"
+    r"|provoca|causa|debido a|devido a"
+)
+_CHECKABLE = lazy_re(
+    rf"\b(?:{_COMPARISON}|{_CAUSE})\b"
+    r"|(?<![占对百])比(?![如例赛分特利重亚值])|超过|低于|高于|优于|不如|相比|最(?!近|终|后)|因为|由于|导致|原因|引起|引发|"
+    r"使得|促使|得益于|增加|减少|提高(?=[^的]{0,6}[率度性])|"
+    r"相关于|より|最も|ため|によって|보다|때문|أكثر|أقل|بسبب|أكبر|より|больше|меньше|потому",
+    re.IGNORECASE,
+)
+# What speaks of the report itself, or asks the reader to imagine, can hardly be wrong.
+_ABOUT_ITSELF = lazy_re(
+    r"(?:this|the present|our) (?:report|section|article|review|chapter|document)\b"
+    r"|(?:the following|below|imagine|consider|let us|note that)\b"
+    r"|(?:本报告|本文|本节|以下|下文|想象|设想)"
+    r"|(?:dieser (?:bericht|abschnitt)|este informe|ce rapport|este relatório)\b",
+    re.IGNORECASE,
+)
+# A row of a list of sources: a marker, then a link or a title with its address.
+_SOURCE_ROW = lazy_re(r"^\[\d{1,3}\][:.]?\s+(?:\[|<?https?://|.{0,200}\bhttps?://)")
 _PRONOUN = lazy_re(
     r"^(?:(?P<own>its|their|his|her)\b|(?P<person>it|they|he|she)\b(?=\s+\w)"
     r"|(?P<bare>this|that|these|those)\b(?=\s+(?:is|are|was|were|has|have|had|can|could|will|would|may|might|must|should|does|do|did|"
@@ -127,6 +162,8 @@ def cited_sentences(text: str) -> Iterator[str]:
         stripped = _BULLET.sub("", line).strip()
         if not stripped or stripped.startswith(("#", "|", "```", "---")):
             continue
+        if _SOURCE_ROW.match(stripped):
+            continue
         for span in sentences.split(stripped):
             part = span.text.strip()
             lead = find_markers(part)
@@ -156,6 +193,8 @@ def _is_claim(plain: str, is_cited: bool) -> bool:
     if letters + wide < _MIN_LETTERS and not (is_cited and wide >= 6):
         return False
     if plain.rstrip('"”’*_ ').endswith(("?", "？", "؟", ":", "：")) or _INSUFFICIENT in plain:
+        return False
+    if _ABOUT_ITSELF.match(plain.lstrip('"“„«「*_ ')):
         return False
     return is_cited or bool(_NUMBER.search(plain) or _CHECKABLE.search(plain))
 
