@@ -36,11 +36,15 @@ def kebab(text: str, limit: int) -> str:
     Accents are dropped and other scripts transliterated, so that a Chinese, Arabic or Greek
     topic stays readable. Text without any letter or digit gives "".
     """
+    ascii_text = text if text.isascii() else _transliterate(text)
+    return _NOT_ALNUM.sub("-", ascii_text.lower()).strip("-")[:limit].strip("-")
+
+
+def _transliterate(text: str) -> str:
     from anyascii import anyascii
 
     folded = "".join(char for char in text if not 0xD800 <= ord(char) <= 0xDFFF)
-    ascii_text = anyascii(unicodedata.normalize("NFKC", folded)).lower()
-    return _NOT_ALNUM.sub("-", ascii_text).strip("-")[:limit].strip("-")
+    return anyascii(unicodedata.normalize("NFKC", folded))
 
 
 def make_slug(topic: str, today: str, rand4: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from omh_research.documents.own_yaml import read_own_yaml
 from omh_research.lazy_re import lazy_re
 
 _ODD_BREAK = lazy_re("\r(?!\n)|[\x85\u2028\u2029]")
@@ -29,6 +30,9 @@ def read_yaml(text: str) -> object:
     """
     if len(text.encode("utf-8", "surrogatepass")) > MAX_YAML_BYTES:
         raise YamlRefused(f"the YAML is over the size limit of {MAX_YAML_BYTES} bytes")
+    own = read_own_yaml(text)
+    if own is not None:
+        return own
     if _ODD_BREAK.search(text):
         raise YamlRefused("the YAML has a line break that only some readers see (CR, NEL, LS, PS)")
     import yaml
