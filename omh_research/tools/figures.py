@@ -9,6 +9,7 @@ to convert units or to round. Importers: tools, phases, delegates.
 from __future__ import annotations
 
 import re
+import unicodedata
 from decimal import Decimal, InvalidOperation
 from itertools import takewhile
 
@@ -16,6 +17,8 @@ from msgspec import Struct
 
 from omh_research.lazy_re import lazy_re
 from omh_research.tools.units import (
+    CURRENCIES,
+    DOLLARS,
     MAGNITUDES,
     UNITS_AFTER,
     UNITS_BEFORE,
@@ -33,11 +36,11 @@ _NUMBER = lazy_re(
     r"|\d{1,24}(?:[.,]\d{1,24})?(?!\d))"
 )
 _AFTER = lazy_re(
-    rf"(?P<gap>[{_SPACES}]?-?)(?P<word>°[CFK](?![^\W\d_])|US-Dollars?|[%‰°℃℉€£¥$₹₩]"
+    rf"(?P<gap>[{_SPACES}]?-?)(?P<word>°[CFK](?![A-Za-z\u00c0-\u024f])|US-Dollars?|[%％‰°℃℉€£¥$₹₩]"
     rf"|[^\W\d_]+(?:[²³]|/[^\W\d_]+)?)"
 )
 _BEFORE = lazy_re(
-    r"(?P<word>US\$|A\$|C\$|HK\$|NT\$|[$€£¥₹₩]|(?<![A-Za-z])[A-Z]{3}|[<>≤≥±~≈])[ \u00a0\u202f]?\Z"
+    r"(?P<word>US\$|A\$|C\$|HK\$|NT\$|[$＄€£¥￥₹₩]|(?<![A-Za-z])[A-Z]{3}|[<>≤≥±~≈])[ \u00a0\u202f]?\Z"
 )
 _CONNECTOR = lazy_re(
     r"\s*(?:-|–|—|−|to|and|or|und|bis|oder|et|ou|à|a|y|o|至|到|~|～|和|或|,|、|/)\s*$",
@@ -150,7 +153,7 @@ def _read(text: str, match: re.Match[str]) -> Figure | None:
             end += 1
     before = _BEFORE.search(text, max(0, start - 6), start)
     if before and (currency := UNITS_BEFORE.get(before["word"], "")):
-        unit = currency if not unit or unit == currency else unit
+        unit = _money(currency, unit)
     values = _values(match[0], scale)
     if unit == "year" and text[end - 1] in "年년" and _YEAR.fullmatch(match[0]):
         unit = ""  # a calendar year
@@ -181,8 +184,21 @@ def _step(word: str, attached: bool, before: str, unit: str) -> tuple[int, Decim
     return (len(word), Decimal(1), name) if name else None
 
 
+def _money(sign: str, unit: str) -> str:
+    """Return the unit of a number with a currency before it and maybe a unit after it.
+
+    "$5 AUD" is a narrower name, "€5 US-Dollar" contradicts itself: equal to neither.
+    """
+    if not unit or are_compatible(sign, unit):
+        return unit or sign
+    is_other_money = unit in CURRENCIES and not (sign == "usd" and unit in DOLLARS)
+    return f"{sign}+{unit}" if is_other_money else unit
+
+
 def _unit_name(word: str) -> str:
     """Return the unit a word stands for; case counts for single letters ("5 g" is not "5G")."""
+    if word[0] > "\uff00":  # full width
+        word = unicodedata.normalize("NFKC", word)
     if word in UNITS_AFTER or (len(word) == 1 and word.isascii()):
         return UNITS_AFTER.get(word, "")
     return UNITS_AFTER.get(word.casefold(), "")

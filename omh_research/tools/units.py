@@ -187,10 +187,14 @@ UNITS_AFTER = _read_table(_UNITS)
 MAGNITUDES = {word: int(power) for word, power in _read_table(_MAGNITUDES).items()}
 UNITS_BEFORE = {
     "$": "usd", "US$": "usd", "USD": "usd", "A$": "aud", "AUD": "aud", "C$": "cad", "CAD": "cad",
-    "HK$": "hkd", "NT$": "twd", "€": "eur", "EUR": "eur", "£": "gbp", "GBP": "gbp", "¥": "¥",
+    "HK$": "hkd", "NT$": "twd", "€": "eur", "EUR": "eur", "£": "gbp", "GBP": "gbp", "¥": "¥", "￥": "¥",
+    "＄": "usd",
     "CNY": "cny", "RMB": "cny", "JPY": "jpy", "₹": "inr", "INR": "inr", "₩": "krw", "KRW": "krw",
     "CHF": "chf",
 }  # fmt: skip
+# Names that a bare "$" before the number may stand for, and all currencies.
+DOLLARS = frozenset({"aud", "cad", "hkd", "twd"})
+CURRENCIES = frozenset(UNITS_BEFORE.values()) | {"rub", "brl"}
 
 
 def are_compatible(one: str, other: str) -> bool:

@@ -281,12 +281,12 @@ def changed_word_in_quote(case: GateInput) -> Mutation:
                         *words[at + 1 :],
                     ]
                     yield replaced(case, line, line.replace(match[1], " ".join(changed), 1))
-                if 0 < at < len(words) - 1:
-                    yield replaced(
-                        case,
-                        line,
-                        line.replace(match[1], " ".join(words[:at] + words[at + 1 :]), 1),
-                    )
+                rest = " ".join(words[:at] + words[at + 1 :])
+                # Of a word said twice one may go and the rest still be the source's own words.
+                if 0 < at < len(words) - 1 and rest not in " ".join(
+                    source_text(case, line).split()
+                ):
+                    yield replaced(case, line, line.replace(match[1], rest, 1))
 
 
 def invented_sentence(case: GateInput) -> Mutation:

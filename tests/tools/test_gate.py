@@ -9,7 +9,7 @@ from omh_research.documents.finding import parse_finding
 from omh_research.documents.source import HeldText
 from omh_research.tools.gate import DECLARED, FETCHED, LEAD, GateInput, check, render_feedback
 from omh_research.tools.gate.reading import read_report
-from tests.tools.gate_cases import COST, SOLAR, clean_input, english, german, held
+from tests.tools.gate_cases import COST, SOLAR, Page, clean_input, english, german, held
 
 replace = msgspec.structs.replace
 
@@ -578,3 +578,16 @@ def test_a_verified_quotation_is_never_the_opposite_of_its_source() -> None:
     page = msgspec.structs.replace(SOLAR, text=text, facts=((text, text),))
     sections = {"A": [page], "B": [COST], "C": [COST]}
     assert check(clean_input("2017有什么好看的小说", sections, quoted=True)).passed
+
+
+def test_a_title_of_one_han_character_is_a_title() -> None:
+    """E28: another source's title is told, be it one character long."""
+    plant, fact = "蓍是菊科的多年生草本植物", "分布在蒙古、伊朗和欧洲"
+    pages = [
+        Page("https://a.example/yarrow", "蓍", f"{plant}。{fact}。", ((plant, plant), (fact, fact))),
+        Page("https://a.example/gordon", "埃里克·戈登", "他效力于休士顿火箭。他是得分后卫。",
+             (("他效力于休士顿火箭", "他效力于休士顿火箭"), ("他是得分后卫", "他是得分后卫"))),
+    ]  # fmt: skip
+    case = clean_input("Texts", {"Alpha": [pages[0]], "Beta": [pages[1]]})
+    assert check(case).passed
+    assert "title_of_another_source" in rules(edited("] 埃里克·戈登 —", "] 蓍 —", case))

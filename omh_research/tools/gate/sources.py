@@ -26,7 +26,7 @@ from omh_research.tools.gate.contract import (
 from omh_research.tools.gate.reading import ReadReport
 from omh_research.tools.identifiers import find_dois, normalise_doi, work_key
 from omh_research.tools.source_list import SourceEntry
-from omh_research.tools.tokens import content_tokens
+from omh_research.tools.tokens import content_tokens, is_cjk
 from omh_research.tools.urls import canonical
 
 _LIST = "Sources"
@@ -212,7 +212,7 @@ def _title_of_another(source: ListedSource, sources: Sources) -> str:
         if sources.key_of(declared.url) == source.key or not declared.title:
             continue
         other = frozenset(content_tokens(declared.title))
-        is_same = fold_title(declared.title) == folded and len(folded) > 1
+        is_same = fold_title(declared.title) == folded and (len(folded) > 1 or is_cjk(folded))
         if is_same or (not is_alike and len(words) > 1 and _likeness(words, other) >= 0.8):
             return declared.url
     return ""
