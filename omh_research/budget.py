@@ -9,7 +9,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from omh_research.documents.snapshot import Snapshot
+from omh_research.documents.task import Allowance
 
+# Draft and verdict: what the researchers leave for.
+LATER_TASKS = 2
 UNCOUNTED = ("host", "extractive")  # the one pays its own calls, the other makes none
 
 
@@ -33,16 +36,44 @@ def crossed_cap(snapshot: Snapshot, calls: int, now: datetime) -> str:
     tokens = spent.input_tokens + spent.output_tokens
     if options.max_tokens and _is_over(tokens, share, options.max_tokens):
         return f"the cap of {options.max_tokens} tokens is reached ({tokens} used)."
-    if options.max_wall_s and _elapsed_s(state.started_at, now) >= options.max_wall_s:
+    if options.max_wall_s and elapsed_s(state.started_at, now) >= options.max_wall_s:
         return f"the time cap of {options.max_wall_s:g} s is reached."
     return ""
+
+
+def allowance(snapshot: Snapshot, open_tasks: int) -> Allowance:
+    """Return what each of `open_tasks` may spend: its share of what the caps leave.
+
+    Researchers share with the subtopics after theirs and leave room for draft and verdict.
+    """
+    state, options = snapshot.state, snapshot.options
+    caps = (snapshot.caps_plan or {}).get("caps") or {}
+    spent, later = state.spent, 0
+    if state.phase in ("search", "gap_check"):
+        later = LATER_TASKS
+    if state.phase == "search" and snapshot.plan is not None:
+        left = len(snapshot.plan.subtopics) - len(state.completed_subtopics)
+        open_tasks = max(open_tasks, left)
+    calls = caps.get("max_model_calls")
+    if calls is not None:
+        calls = max(1, (int(calls) - spent.model_calls - later) // open_tasks)
+    tokens = options.max_tokens or None
+    if tokens is not None:
+        used = spent.input_tokens + spent.output_tokens
+        tokens = max(0, tokens - used) // (open_tasks + later)
+    cost = caps.get("max_cost_usd")
+    if cost is not None:
+        known = spent.cost_usd if spent.cost_usd is not None else 0.0
+        cost = max(0.0, cost - known) / (open_tasks + later)
+    return Allowance(calls, tokens, cost)
 
 
 def _is_over(used: float, share: float, cap: float) -> bool:
     return used >= cap or used * (1 + share) > cap
 
 
-def _elapsed_s(started_at: str, now: datetime) -> float:
+def elapsed_s(started_at: str, now: datetime) -> float:
+    """Return the seconds since an ISO-8601 time; 0 for what is no time."""
     try:
         started = datetime.fromisoformat(started_at.replace("Z", "+00:00"))
     except ValueError:

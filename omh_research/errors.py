@@ -123,6 +123,12 @@ class DelegateError(OmhError):
     code = "delegate"
 
 
+class CapCrossedError(DelegateError):
+    """The next model call would cross a cap of the run; it was not made (spec O5)."""
+
+    code = "cap"
+
+
 class ProviderError(OmhError):
     """A search or page provider could not answer; this is `unknown`, never an empty answer."""
 

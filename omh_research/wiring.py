@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from omh_research.budget import crossed_cap
+from omh_research.budget import allowance, crossed_cap, elapsed_s
 from omh_research.delegates.desk import Desk, DeskRules
 from omh_research.delegates.interface import Delegate, Library
 from omh_research.delegates.recorded import LibraryRules, RecordedLibrary, budget_of
@@ -196,6 +196,8 @@ class Wiring:
         return ExtractiveDelegate().answer(task, None, lambda: False)
 
     def _desk_rules(self, snapshot: Snapshot) -> DeskRules:
+        from omh_research.phases.decompose import granted_caps
+
         settings, slug = self._project.settings, snapshot.slug
         own = snapshot.options.task_timeout_s
         marker = self._project.layout.cancel(slug)
@@ -206,19 +208,31 @@ class Wiring:
             state = self._project.reader.state(slug)
             return state is not None and state.cancel_requested
 
-        def crossed(calls: int) -> str:
+        def now() -> Snapshot:
             spent = spent_on(Mailbox(self._project.layout, slug).all())
-            now = replace(snapshot, state=replace(snapshot.state, spent=spent))
-            return crossed_cap(now, calls, self._project.clock())
+            return replace(
+                snapshot,
+                state=replace(snapshot.state, spent=spent),
+                caps_plan=granted_caps(snapshot),
+            )
 
         return DeskRules(
             now=self._project.now,
             is_cancelled=is_cancelled,
-            timeout_s=own or settings.task_timeout_s,
+            timeout_s=self._time_left(snapshot, own or settings.task_timeout_s),
             side_by_side=settings.side_by_side,
             host_deadline_passed=self._host_is_late(snapshot, own or settings.host_timeout_s),
-            crossed_cap=crossed,
+            crossed_cap=lambda calls: crossed_cap(now(), calls, self._project.clock()),
+            allowance=lambda tasks: allowance(now(), tasks),
         )
+
+    def _time_left(self, snapshot: Snapshot, timeout_s: float) -> float:
+        """Return a task's time limit, cut to what the run's own leaves (spec O5)."""
+        wall = snapshot.options.max_wall_s
+        if not wall:
+            return timeout_s
+        left = max(1.0, wall - elapsed_s(snapshot.state.started_at, self._project.clock()))
+        return min(timeout_s or left, left)
 
     def _host_is_late(self, snapshot: Snapshot, limit_s: float) -> bool:
         if not limit_s:

@@ -41,7 +41,7 @@ from omh_research.delegates.registry import RoleText, Surroundings, read_options
 from omh_research.delegates.second_pass import answer_with_second_pass
 from omh_research.delegates.strays import TOKEN_VARIABLE, find_strays
 from omh_research.documents.task import Reply, Task
-from omh_research.errors import DelegateError, PrerequisiteError
+from omh_research.errors import CapCrossedError, DelegateError, PrerequisiteError
 
 POLL_S = 0.03
 GRACE_S = 1.0
@@ -84,7 +84,14 @@ class CommandDelegate:
         if library is not None and task.role == "researcher" and self._line.gathers(task):
             read = gather(task, library, should_stop)
 
+        made = 0
+
         def ask(step: Task, structuring: bool) -> Reply:
+            nonlocal made
+            calls = task.brief.allowance.calls
+            if calls is not None and made >= calls:
+                raise CapCrossedError(f"the {calls} calls left to this task are made.")
+            made += 1
             return self._run(step, "" if structuring else read.text, should_stop)
 
         reply = answer_with_second_pass(ask, task)

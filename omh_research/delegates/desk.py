@@ -16,8 +16,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from omh_research.delegates.interface import Delegate, Library
-from omh_research.documents.task import Reply, Task
-from omh_research.errors import DamagedFileError, OmhError, StorageError, UsageError
+from omh_research.documents.task import Allowance, Reply, Task
+from omh_research.errors import (
+    CapCrossedError,
+    DamagedFileError,
+    OmhError,
+    StorageError,
+    UsageError,
+)
 from omh_research.phases.contract import AwaitingHost, CancelSeen, CapReached
 
 POLL_S = 0.05
@@ -40,7 +46,8 @@ class Mailbox(Protocol):
 class DeskRules(Struct, frozen=True):
     """Clock, cancel and deadlines. `timeout_s` 0 means none.
 
-    `crossed_cap` names the cap that so many further calls would cross, or "".
+    `crossed_cap` names the cap that so many further calls would cross, or ""; `allowance` is what
+    each of so many open tasks may spend.
     """
 
     now: Callable[[], str]
@@ -49,6 +56,7 @@ class DeskRules(Struct, frozen=True):
     side_by_side: int = 3
     host_deadline_passed: bool = False
     crossed_cap: Callable[[int], str] = lambda calls: ""
+    allowance: Callable[[int], Allowance] = lambda tasks: Allowance()
 
 
 class Desk:
@@ -71,7 +79,8 @@ class Desk:
         Raises:
             AwaitingHost: the host has not answered all of them yet.
             CancelSeen: a cancel was asked for; replies that had arrived are stored.
-            CapReached: the open tasks would cross a hard cap; none was run.
+            CapReached: the open tasks would cross a hard cap; none was run, or one had to stop
+                before its first call.
             StorageError, DamagedFileError: a reply or the fetch record cannot be kept.
         """
         open_tasks = [task for task in tasks if self._mailbox.get(task.id) is None]
@@ -84,12 +93,15 @@ class Desk:
             crossed = self._rules.crossed_cap(len(open_tasks))
             if crossed:
                 raise CapReached(crossed)
-            self._run(open_tasks)
+            self._run([self._allowed(task, len(open_tasks)) for task in open_tasks])
         replies = [self._mailbox.get(task.id) for task in tasks]
         return tuple(
             reply if reply is not None else self._failed(task, "no reply was stored")
             for task, reply in zip(tasks, replies, strict=True)
         )
+
+    def _allowed(self, task: Task, count: int) -> Task:
+        return replace(task, brief=replace(task.brief, allowance=self._rules.allowance(count)))
 
     def _run(self, tasks: Sequence[Task]) -> None:
         width = min(self._rules.side_by_side, getattr(self._delegate, "side_by_side", 3))
@@ -151,6 +163,8 @@ class Desk:
                 )
         except (StorageError, DamagedFileError):
             raise  # our own files, not the delegate: nothing was answered, nothing is counted
+        except CapCrossedError as error:
+            raise CapReached(error.message) from None  # nothing was spent on this task
         except OmhError as error:
             reply = self._failed(task, str(error))
         except Exception as error:  # a plug-in's own fault must cost its task only

@@ -19,7 +19,7 @@ from omh_research.delegates.prompt import GATHERED_RULE, NO_TOOLS_RULE, Prompt, 
 from omh_research.delegates.registry import RoleText, Surroundings, read_options
 from omh_research.delegates.second_pass import answer_with_second_pass
 from omh_research.documents.task import Reply, Task
-from omh_research.errors import DelegateError, PrerequisiteError
+from omh_research.errors import CapCrossedError, DelegateError, PrerequisiteError
 from omh_research.llm.checks import clean_answer, find_fault
 from omh_research.llm.client import Conversation, Turn
 from omh_research.llm.loop import Exchange
@@ -73,12 +73,20 @@ class LlmDelegate:
         return cls(resolve_endpoint(given, around.environ), given, around.role_text, prices)
 
     def answer(self, task: Task, library: Library | None, should_stop: Callable[[], bool]) -> Reply:
-        """Return the model's answer; a failure is a failed reply that keeps text and costs."""
-        with Conversation(self._endpoint, self._options, self._prices, should_stop) as talk:
+        """Return the model's answer; a failure is a failed reply that keeps text and costs.
+
+        Raises `CapCrossedError` when not even one call fits into what the task may spend.
+        """
+        allowance = task.brief.allowance
+        with Conversation(
+            self._endpoint, self._options, self._prices, should_stop, allowance
+        ) as talk:
             work = _Work(self._options, self._role_text, talk, library, should_stop)
             try:
                 reply = answer_with_second_pass(work.ask, task)
             except DelegateError as error:
+                if isinstance(error, CapCrossedError) and not talk.usage.model_calls:
+                    raise
                 reply = Reply(task_id=task.id, status="failed", reason=str(error))
             usage = replace(talk.usage, fetches=work.fetches)
         if reply.status == "answered" and not reply.text.strip():

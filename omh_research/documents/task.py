@@ -21,13 +21,26 @@ class FindingText(Struct, frozen=True):
     text: str
 
 
+class Allowance(Struct, frozen=True):
+    """What one task may spend at most: model calls, tokens, US dollars. None: no cap (spec O5).
+
+    A run's remainder is shared out among the tasks still to be done, so that those that run side
+    by side cannot cross a cap together; what one leaves over is not redistributed (spec T5).
+    """
+
+    calls: int | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+
+
 class Brief(Struct, frozen=True):
     """The task's facts in structured form, for delegates that live inside the engine.
 
     Never shown to a host: `goal` and `context` say the same in words. `subtopics` holds
     (name, queries) of the whole plan (synthesis, verification); `queries` those of this task.
-    `needs_two_sources`: a conclusion on one source is marked
-    uncertain (spec L6). `language` is an ISO 639-1 code ("en", "zh", ...), the report's language.
+    `needs_two_sources`: a conclusion on one source is marked uncertain (spec L6). `allowance` is
+    set when the task is handed to a delegate. `language` is an ISO 639-1 code ("en", "zh", ...),
+    the report's language.
     """
 
     topic: str
@@ -44,6 +57,7 @@ class Brief(Struct, frozen=True):
     wanted_subtopics: tuple[int, int] = (3, 5)
     require_quotes: bool = False
     needs_two_sources: bool = False
+    allowance: Allowance = Allowance()
 
 
 class Task(Struct, frozen=True):

@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from omh_research.documents.task import Usage
+from omh_research.documents.task import Allowance, Usage
 from omh_research.errors import DelegateError, PrerequisiteError
 from omh_research.llm.actions import read_json_object
 from omh_research.llm.failures import judge, wait_or_raise
 from omh_research.llm.prices import PriceTable
+from omh_research.llm.purse import Purse
 from omh_research.llm.settings import Endpoint, LlmOptions
 from omh_research.llm.tools import ToolDescription
 
@@ -28,6 +29,8 @@ POLL_S = 0.1
 # Some local servers drop the beginning of a prompt that is too long, and say nothing.
 MOST_CHARS_PER_TOKEN = 12
 MIN_CHECKED_CHARS = 8_000
+
+UNLIMITED = Allowance()
 
 _T = TypeVar("_T")
 
@@ -57,7 +60,9 @@ class Conversation:
         options: LlmOptions,
         prices: PriceTable,
         should_stop: Callable[[], bool],
+        allowance: Allowance = UNLIMITED,
     ) -> None:
+        self._purse = Purse(allowance, endpoint.model, prices)
         self._endpoint, self._options = endpoint, options
         self._prices, self._should_stop = prices, should_stop
         self._messages: list[Any] = []
@@ -140,12 +145,24 @@ class Conversation:
         With `may_call` false the tools are named (earlier calls stand in the messages), but the
         model is told to call none.
 
-        Raises `ContextOverflowError`, `UnsupportedError` (with `tools` or `schema` only) and
-        `DelegateError` for everything else, a stop included.
+        Raises `ContextOverflowError`, `UnsupportedError` (with `tools` or `schema` only),
+        `CapCrossedError` before a call that would cross a cap, and `DelegateError` for everything
+        else, a stop included.
         """
         response = self._runner.run(self._ask(tools, schema, may_call))
         self._messages.append(response)
         return _turn(response)
+
+    def is_nearly_spent(self) -> bool:
+        """Tell whether the caps leave room for one more call only."""
+        return self._purse.is_last(self.usage, self._sent_bytes())
+
+    def _sent_bytes(self) -> int:
+        return sum(
+            len(str(getattr(part, "content", "")).encode("utf-8", "replace"))
+            for message in self._messages
+            for part in message.parts
+        )
 
     async def _ask(
         self, tools: Sequence[ToolDescription], schema: dict[str, Any] | None, may_call: bool
@@ -169,7 +186,9 @@ class Conversation:
         if self._model is None:
             self._model, self._http = _make_model(self._endpoint, self._options)
         settings: dict[str, Any] = {
-            "max_tokens": self._options.max_output_tokens,
+            "max_tokens": self._purse.output_limit(
+                self.usage, self._sent_bytes(), self._options.max_output_tokens
+            ),
             "timeout": self._options.timeout_s,
         }
         if self._options.temperature is not None:
@@ -212,6 +231,7 @@ class Conversation:
         cost = self._prices.cost(self._endpoint.model, read, written, cached_tokens=cached)
         if read == 0 and written == 0:
             cost = None  # a server that counts nothing does not make the call free
+        self._purse.learn(self._sent_bytes(), read)
         sent = sum(
             len(str(getattr(part, "content", "")))
             for message in self._messages

@@ -55,9 +55,12 @@ class Exchange:
     def answer_with_tools(self, toolbox: Toolbox) -> Turn | None:
         """Return the model's answer after its tool calls, or None if it never used a tool.
 
-        None means: this model does not search, so what it wrote stands on nothing; somebody else
-        has to read for it.
+        None means: this model does not search (or has but one call left), so what it wrote stands
+        on nothing; somebody else has to read for it.
         """
+        self._begin("")
+        if self._conversation.is_nearly_spent():
+            return None
         native = self._options.native_tools != "never"
         turn = self._loop_native(toolbox) if native else None
         if turn is None and self._options.native_tools == "always":
@@ -116,6 +119,9 @@ class Exchange:
 
     def _may_go_on(self, strikes: int) -> bool:
         made = self._conversation.usage.model_calls - self._calls_before
+        if self._conversation.is_nearly_spent():
+            self.notes.append("a cap was near: the model had to answer from what it had read")
+            return False
         return strikes < MAX_STRIKES and made < self._options.max_turns - 1
 
     def _begin(self, extra: str) -> None:
