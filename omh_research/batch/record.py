@@ -12,7 +12,7 @@ import os
 import msgspec
 from msgspec import Struct
 
-from omh_research.errors import DamagedFileError, NoSuchRunError, UsageError
+from omh_research.errors import DamagedFileError, NoSuchRunError, OmhError, UsageError
 from omh_research.lazy_re import lazy_re
 from omh_research.project import Project
 from omh_research.store import disk
@@ -128,23 +128,42 @@ def note_cost(project: Project, batch_id: str, entry: Entry) -> None:
         disk.append(_ledger_path(project, batch_id), [line.decode()])
 
 
-def read_costs(project: Project, batch_id: str) -> dict[str, Cost]:
-    """Return the ledger by slug, the last line of each; what is torn is left out."""
-    if not disk.check_directory(project.layout.batch_dir):
-        return {}
+def add_costs(project: Project, batch_id: str, entries: list[Entry]) -> None:
+    """Set what the ledger knows of ended runs in their entries; what is torn is left out."""
+    data = None
+    if disk.check_directory(project.layout.batch_dir):
+        data = disk.read_bytes(_ledger_path(project, batch_id))
     found: dict[str, Cost] = {}
-    for line in (disk.read_bytes(_ledger_path(project, batch_id)) or b"").split(b"\n"):
+    for line in (data or b"").split(b"\n"):
         try:
             cost = msgspec.json.decode(line, type=Cost)
         except msgspec.MsgspecError:
             continue
         found[cost.slug] = cost
-    return found
+    for entry in entries:
+        spent = found.get(entry.slug)
+        if spent is not None:
+            entry.model_calls = max(entry.model_calls, spent.model_calls)
+            entry.cost_usd = spent.cost_usd
 
 
-def cancel_marker(project: Project, batch_id: str) -> str:
-    """Return the path whose presence says that the batch was cancelled; it never expires."""
+def _cancel_path(project: Project, batch_id: str) -> str:
     return record_path(project, batch_id)[: -len("json")] + "cancel"
+
+
+def cancelled_at(project: Project, batch_id: str) -> str:
+    """Return when the batch was cancelled (ISO-8601 UTC), or ""; a cancel never expires.
+
+    The marker's presence is the cancel: one that cannot be read counts as the latest time.
+    """
+    path = _cancel_path(project, batch_id)
+    if not os.path.lexists(path):
+        return ""
+    try:
+        words = msgspec.json.decode(disk.read_bytes(path, max_bytes=100_000) or b"")
+        return str(words["at"])
+    except (OmhError, msgspec.MsgspecError, KeyError, TypeError):
+        return "9999"
 
 
 def cancel_batch(project: Project, batch_id: str, reason: str) -> list[str]:
@@ -158,7 +177,7 @@ def cancel_batch(project: Project, batch_id: str, reason: str) -> list[str]:
     """
     read_record(project, batch_id)
     words = {"reason": reason, "at": project.now()}
-    disk.write_marker(cancel_marker(project, batch_id), msgspec.json.encode(words) + b"\n")
+    disk.write_marker(_cancel_path(project, batch_id), msgspec.json.encode(words) + b"\n")
     slugs = [entry.slug for entry in read_record(project, batch_id).entries if entry.slug]
     return [slug for slug in slugs if cancel_run(project, slug, reason or f"batch {batch_id}")]
 

@@ -134,6 +134,7 @@ class Runner:
     def _note_lost(self, entry: Entry, detail: str) -> None:
         """Queue a unit again whose worker died; from the second time on it goes alone."""
         lost = self._lost[entry.slug] = self._lost.get(entry.slug, 0) + 1
+        entry.detail = f"{detail}; tried again"
         if lost >= ALONE_AFTER + MAX_LOST_ALONE:
             entry.status = "failed"
             entry.detail = (

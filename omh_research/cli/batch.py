@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -62,13 +64,11 @@ def batch(
     if given["dry_run"]:
         return _dry_run(topics, rules, as_json)
     name = batch_id(file, topics)
-    if as_json:
-        say(name)
-    else:
-        click.echo(name)
     count = workers or os.cpu_count() or 1
     chosen = executor or ("dask" if scheduler else "processes" if count > 1 else "serial")
-    record = _run(engine, name, topics, rules, (chosen, count, scheduler))
+    with _only_one(engine, name):
+        (say if as_json else click.echo)(name)
+        record = _run(engine, name, topics, rules, (chosen, count, scheduler))
     if as_json:
         import msgspec
 
@@ -95,6 +95,24 @@ def _dry_run(topics: tuple[Topic, ...], rules: BatchRules, as_json: bool) -> int
     return 0
 
 
+@contextlib.contextmanager
+def _only_one(engine: Engine, name: str) -> Iterator[None]:
+    """Hold the batch's own lock: two calls of one batch would count its budget twice."""
+    from omh_research.errors import BusyError
+    from omh_research.store import lock
+
+    engine.project.writer.prepare_root()
+    try:
+        held = lock.acquire(engine.project.layout.lock(f"_batch_{name}"))
+    except BusyError:
+        hint = f"Watch it: omh-research watch --batch {name}"
+        raise BusyError(f"The batch {name} is being run by another process.", hint=hint) from None
+    try:
+        yield
+    finally:
+        held.release()
+
+
 def _run(
     engine: Engine,
     name: str,
@@ -106,30 +124,18 @@ def _run(
     from omh_research.batch.registering import open_record, register
     from omh_research.batch.runner import Runner
     from omh_research.batch.unit import advance_unit
-    from omh_research.errors import BusyError
-    from omh_research.store import lock
 
-    project = engine.project
-    project.writer.prepare_root()
+    executor, count, scheduler = where
+    pool = make_executor(executor, advance_unit, workers=count, address=scheduler)
     try:
-        held = lock.acquire(project.layout.lock(f"_batch_{name}"))
-    except BusyError:
-        hint = f"Watch it: omh-research watch --batch {name}"
-        raise BusyError(f"The batch {name} is being run by another process.", hint=hint) from None
-    try:
-        executor, count, scheduler = where
-        pool = make_executor(executor, advance_unit, workers=count, address=scheduler)
-        try:
-            record = open_record(engine, name, topics)
-            register(engine, record, topics, rules, say)
-        except BaseException:
-            pool.close(now=True)
-            raise
-        return Runner(project, record, pool, rules).run(_tell)
-    finally:
-        held.release()
+        record = open_record(engine, name, topics)
+        register(engine, record, topics, rules, say)
+    except BaseException:
+        pool.close(now=True)
+        raise
+    return Runner(engine.project, record, pool, rules).run(_tell)
 
 
 def _tell(entry: Entry) -> None:
-    detail = f" ({entry.detail[:120]})" if entry.detail and entry.status != "active" else ""
+    detail = f" ({entry.detail[:120]})" if entry.detail else ""
     say(f"{entry.slug}: {entry.phase if entry.status == 'active' else entry.status}{detail}")
