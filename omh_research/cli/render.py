@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-import unicodedata
 from typing import Any
 
 import click
+
+from omh_research.documents.display import visible as visible
 
 EXIT_OF = {"active": 0, "confirmed": 0, "blocked": 3, "cancelled": 4, "awaiting": 5}
 
@@ -20,19 +21,6 @@ def print_json(value: dict[str, Any]) -> None:
 def say(text: str) -> None:
     """Print progress or a note on stderr."""
     click.echo(visible(text), err=True)
-
-
-def visible(text: str) -> str:
-    """Return text for a terminal: control, bidi and tag characters removed (81 section 7)."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        char
-        for char in text
-        if char in "\n\t"
-        or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co")
-        or char in "\u200c\u200d"
-    )
 
 
 def is_terminal() -> bool:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from omh_research.documents.display import visible
 from omh_research.documents.report import parse_report
 from omh_research.export.view import CitedSource, ReportView
+from omh_research.lazy_re import lazy_re
 from omh_research.project import Project
 from omh_research.store.sources import Sources
 from omh_research.tools import memo, sentences
@@ -19,6 +21,7 @@ from omh_research.tools.independence import SourceFact, independent_sources, pri
 from omh_research.tools.references import find_markers
 from omh_research.tools.urls import canonical
 
+_TAG_OPENS = lazy_re(r"<(?=[A-Za-z/!?])")
 _WORDS = {
     "zh": {
         "title": "研究报告：", "parts": "问题拆解", "part": "子问题", "conclusions": "关键结论",
@@ -76,13 +79,19 @@ def to_files(project: Project, view: ReportView) -> dict[str, str]:
         if row.conflict
     )
     whole = memo.Memo(parts, _concepts(project, view.slug), uncertain + conflicts)
-    return {
+    files = {
         "state.json": _json(_state(project, view, counts)),
         "memo.json": _json(memo.memo_json(whole)),
-        "memo.md": memo.memo_markdown(whole, view.language),
+        "memo.md": _inert(memo.memo_markdown(whole, view.language)),
         "sources.json": _json(memo.sources_json(whole, added)),
-        "report.md": _report(view, names, _points(uncertain, conflicts, words), words),
+        "report.md": _inert(_report(view, names, _points(uncertain, conflicts, words), words)),
     }
+    return {name: visible(text) for name, text in files.items()}
+
+
+def _inert(text: str) -> str:
+    """Return Markdown of ours in which no title, quote or sentence opens a tag or a link."""
+    return _TAG_OPENS.sub("&lt;", text).replace("](", "]\\(").replace("][", "]\\[")
 
 
 def _concepts(project: Project, slug: str) -> tuple[str, ...]:

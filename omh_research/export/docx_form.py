@@ -32,7 +32,7 @@ def to_docx(view: ReportView) -> bytes:
     document = Document()
     document.core_properties.title = _sound(view.title)[:250]
     document.core_properties.author = ""
-    tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(view.whole_body)
+    tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(view.flowing_body)
     _write(document, tokens, view.is_right_to_left)
     _evidence(document, view)
     stream = io.BytesIO()
@@ -45,21 +45,22 @@ def _sound(text: str) -> str:
 
 
 def _write(document: Any, tokens: list[Any], right_to_left: bool) -> None:
-    style, level = "", 0
+    styles: list[str] = []
+    level = 0
     rows: list[list[str]] = []
     for token in tokens:
         if token.type == "heading_open":
             level = int(token.tag[1])
         elif token.type == "bullet_list_open":
-            style = "List Bullet"
+            styles.append("List Bullet")
         elif token.type == "ordered_list_open":
-            style = "List Number"
+            styles.append("List Number")
         elif token.type in ("bullet_list_close", "ordered_list_close"):
-            style = ""
+            styles.pop()
         elif token.type == "tr_open":
             rows.append([])
         elif token.type == "table_close":
-            _table(document, rows)
+            _table(document, rows, right_to_left)
             rows = []
         elif token.type in ("fence", "code_block"):
             document.add_paragraph(_sound(token.content))
@@ -68,12 +69,12 @@ def _write(document: Any, tokens: list[Any], right_to_left: bool) -> None:
             if rows:
                 rows[-1].append(text)
             elif level:
-                document.add_heading(text, level=min(level, 9) - 1 if level == 1 else level)
+                paragraph = document.add_heading(text, level=0 if level == 1 else level)
                 level = 0
+                _turn(paragraph, right_to_left)
             else:
-                paragraph = document.add_paragraph(text, style=style or None)
-                if right_to_left:
-                    _turn(paragraph)
+                paragraph = document.add_paragraph(text, style=styles[-1] if styles else None)
+                _turn(paragraph, right_to_left)
 
 
 def _text(token: Any) -> str:
@@ -86,22 +87,32 @@ def _text(token: Any) -> str:
     return "".join(parts)
 
 
-def _turn(paragraph: Any) -> None:
+def _turn(paragraph: Any, right_to_left: bool) -> None:
+    """Let a paragraph and its runs read from right to left."""
+    if not right_to_left:
+        return
     from docx.oxml import OxmlElement
 
     paragraph._p.get_or_add_pPr().append(OxmlElement("w:bidi"))
+    for run in paragraph.runs:
+        run._r.get_or_add_rPr().append(OxmlElement("w:rtl"))
 
 
-def _table(document: Any, rows: list[list[str]]) -> None:
+def _table(document: Any, rows: list[list[str]], right_to_left: bool) -> None:
     width = max((len(row) for row in rows), default=0)
     if not width:
         return
     table = document.add_table(rows=0, cols=width)
     table.style = "Table Grid"
+    if right_to_left:
+        from docx.oxml import OxmlElement
+
+        table._tbl.tblPr.insert(1, OxmlElement("w:bidiVisual"))
     for row in rows:
         cells = table.add_row().cells
         for index, text in enumerate(row):
             cells[index].text = text
+            _turn(cells[index].paragraphs[0], right_to_left)
 
 
 def _evidence(document: Any, view: ReportView) -> None:
@@ -112,4 +123,4 @@ def _evidence(document: Any, view: ReportView) -> None:
             rows.append([_sound(cell) for cell in cells])
     if len(rows) > 1:
         document.add_heading("Evidence", level=2)
-        _table(document, rows)
+        _table(document, rows, view.is_right_to_left)

@@ -42,13 +42,15 @@ def to_html(view: ReportView) -> str:
         ["table", "strikethrough"]
     )
     rendered = clean(
-        markdown.render(view.whole_body),
+        markdown.render(view.flowing_body),
         tags=_TAGS,
         attributes={"a": {"href"}},
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer nofollow",
     )
     numbers = {source.n for source in view.sources}
+    rendered = rendered.replace("<table>", '<div class="wide"><table>')
+    rendered = rendered.replace("</table>", "</table></div>")
     body, contents = _with_contents(_with_citations(rendered, numbers))
     template = files("omh_research.export").joinpath("report.html.j2").read_text("utf-8")
     page: str = (
@@ -94,7 +96,7 @@ def _linked(text: str, numbers: set[int]) -> str:
             f'<a class="cite" href="#source-{n}" data-n="{n}">{n}</a>' if n in numbers else str(n)
             for n in marker.numbers
         )
-        text = f"{text[: marker.start]}[{links}]{text[marker.end :]}"
+        text = f'{text[: marker.start]}<bdi dir="ltr">[{links}]</bdi>{text[marker.end :]}'
     return text
 
 

@@ -1,7 +1,8 @@
 """The one view of a report that every export is made from: same sources, same numbers (spec O6).
 
-Job: read a run's report, findings, ledger and panel into frozen values. Refuses to re-number, to
-edit the body and to write. Importers: export, cli.
+Job: read a run's report, findings, ledger and panel into frozen values, without characters that
+hide (81 section 7). Refuses to re-number, to edit the visible body and to write. Importers:
+export, cli.
 """
 
 from __future__ import annotations
@@ -13,16 +14,19 @@ from typing import Any
 from msgspec import Struct
 
 from omh_research.documents import frontmatter
+from omh_research.documents.display import visible
 from omh_research.documents.finding import ParsedFinding, parse_finding
 from omh_research.documents.names import check_slug
 from omh_research.errors import NoSuchRunError
 from omh_research.export.verification import read_panel, with_verification
+from omh_research.lazy_re import lazy_re
 from omh_research.project import Project
 from omh_research.store.sources import Sources
 from omh_research.tools.identifiers import find_dois
 from omh_research.tools.source_list import parse_sources
 from omh_research.tools.urls import canonical
 
+_ROW_END = lazy_re(r"(?m)^(\[\d{1,4}\] [^\n]*)\n(?=\[\d{1,4}\] )")
 CHECKED = ("verified", "too_short", "not_found", "not_held", "missing")
 
 
@@ -71,7 +75,12 @@ class ReportView(Struct, frozen=True, kw_only=True):
     @property
     def whole_body(self) -> str:
         """The body with the generated section Verification, if a panel judged it (P10)."""
-        return with_verification(self.body, self.panel)
+        return visible(with_verification(self.body, self.panel))
+
+    @property
+    def flowing_body(self) -> str:
+        """The whole body as Markdown to lay out: each row of the Sources list its own paragraph."""
+        return _ROW_END.sub(r"\1\n\n", self.whole_body)
 
     @property
     def is_right_to_left(self) -> bool:
@@ -95,6 +104,7 @@ def view_of(project: Project, slug: str) -> ReportView:
     findings = project.reader.findings(slug, plan) if plan is not None else ()
     parsed = tuple((finding.subtopic, parse_finding(finding.text)) for finding in findings)
     panel = read_panel(project.reader.evidence(slug, "panel.json"), body, f"{slug}: panel.json")
+    body = visible(body)
     return ReportView(
         slug=slug,
         topic=_word(meta, "topic"),
@@ -113,7 +123,7 @@ def view_of(project: Project, slug: str) -> ReportView:
 
 def _word(meta: dict[str, object], key: str) -> str:
     value = meta.get(key, "")
-    return value if isinstance(value, str) else ""
+    return visible(value) if isinstance(value, str) else ""
 
 
 def _title(body: str) -> str:
@@ -162,7 +172,7 @@ def _sources(
 
 def _quote(row: dict[str, Any]) -> QuoteRow:
     def word(key: str) -> str:
-        return str(row.get(key) or "")
+        return visible(str(row.get(key) or ""))
 
     return QuoteRow(
         claim=word("claim"),
