@@ -28,7 +28,7 @@ from omh_research.store import disk
 from omh_research.store.seal import broken as broken_seal
 from omh_research.store.sources import Sources
 from omh_research.tools.gate import GateInput, check
-from omh_research.tools.quotes import match
+from omh_research.tools.quotes import PreparedText, match
 from omh_research.tools.urls import canonical
 
 LEDGER_DELEGATES = ("extractive", "llm")
@@ -192,6 +192,7 @@ def _check_gate(judged: GateInput, notes: _Notes) -> None:
 def _check_quotes(project: Project, slug: str, held: dict[str, HeldText], notes: _Notes) -> None:
     good = 0
     by_hash = {text.sha256: text.text for text in held.values()}
+    prepared: dict[str, PreparedText] = {}
     for number, line in enumerate(project.reader.evidence_lines(slug, "evidence_ledger.jsonl"), 1):
         try:
             row: dict[str, Any] = json.loads(line)
@@ -200,7 +201,10 @@ def _check_quotes(project: Project, slug: str, held: dict[str, HeldText], notes:
             continue
         if row.get("quote_status") != "verified":
             continue
-        text = by_hash.get(str(row.get("content_sha256", "")))
+        name = str(row.get("content_sha256", ""))
+        if name in by_hash and name not in prepared:
+            prepared[name] = PreparedText(by_hash[name])
+        text = prepared.get(name)
         if text is None or match(str(row.get("quote", "")), text) != "verified":
             notes.broken.append(
                 f"evidence_ledger.jsonl: line {number}: the quote is not in its text"

@@ -23,6 +23,7 @@ from omh_research.tools.quotes import (
     PreparedQuote,
     PreparedText,
     match,
+    prepare_quotes,
 )
 from omh_research.tools.urls import canonical
 
@@ -85,13 +86,13 @@ class CheckedSource(Struct, frozen=True, dict=True):
         """The key under which the source is one reference: its work, or its id without URL."""
         return work_key(self.url, self.doi or None) if self.url else f"id:{self.id}"
 
-    def find(self, quote: str) -> tuple[str, PreparedText | None]:
+    def find(self, quote: PreparedQuote) -> tuple[str, PreparedText | None]:
         """Return the quote's status (T12) and the piece it was found in."""
         if not self.pieces:
-            return (NOT_FOUND if quote.strip() else MISSING), None
-        prepared, status = PreparedQuote(quote), MISSING
+            return (NOT_FOUND if quote.norm else MISSING), None
+        status = MISSING
         for piece in self.prepared:
-            status = match(prepared, piece)
+            status = match(quote, piece)
             if status == VERIFIED:
                 return status, piece
         return status, None
@@ -104,6 +105,12 @@ class CitationInput(Struct, frozen=True, dict=True):
     claims: tuple[Claim, ...]
     comparison: tuple[dict[str, Any], ...] = ()
     problems: tuple[str, ...] = ()
+
+    @cached_property
+    def quotes(self) -> dict[str, PreparedQuote]:
+        """Every quote cited, made ready for matching together, once."""
+        cited = dict.fromkeys(cite.quote for claim in self.claims for cite in claim.citations)
+        return dict(zip(cited, prepare_quotes(list(cited)), strict=True))
 
     @cached_property
     def _by_key(self) -> tuple[dict[str, CheckedSource], dict[str, list[CheckedSource]]]:

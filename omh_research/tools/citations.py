@@ -150,7 +150,8 @@ def _check(citation: Citation, claim: Claim, given: CitationInput) -> _Checked:
             _NO_ALIGNMENT, (issue,),
         )  # fmt: skip
     issues = []
-    status, piece = source.find(citation.quote)
+    quote = given.quotes[citation.quote]
+    status, piece = source.find(quote)
     if status == NOT_FOUND:
         reason = "the source's text" if source.pieces else "the source: no text of it was given"
         issues.append(
@@ -171,7 +172,7 @@ def _check(citation: Citation, claim: Claim, given: CitationInput) -> _Checked:
         )
     alignment = _NO_ALIGNMENT
     if piece is not None:
-        lead = lead_in(citation.quote, piece)
+        lead = lead_in(quote, piece)
         alignment = compare(claim.text, citation.quote, source.title, lead)
     return _Checked(citation, source, resolved_by, status, doi_status, alignment, tuple(issues))
 

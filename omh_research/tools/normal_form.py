@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 from omh_research.lazy_re import lazy_re
@@ -154,6 +155,30 @@ def normalise(text: str) -> str:
     return text
 
 
+# Parts one text from another in a joined one: no space, no mark, in no class above.
+_PART = "\x00"
+
+
+def normalise_each(texts: Sequence[str]) -> list[str]:
+    """Return `normalise` of each of the texts.
+
+    Many short ones are normalised as one: an eighth of the time of one by one. A text with line
+    ends or NULs goes by itself.
+    """
+    forms = [""] * len(texts)
+    groups: dict[bool, list[int]] = {True: [], False: []}
+    for at, text in enumerate(texts):
+        if "\n" in text or _PART in text:
+            forms[at] = normalise(text)
+        else:
+            groups[text.isascii()].append(at)
+    for group in groups.values():
+        joined = normalise(_PART.join([texts[at] for at in group]))
+        for at, form in zip(group, joined.split(_PART), strict=bool(group)):
+            forms[at] = form.strip(" ")
+    return forms
+
+
 def count_alnum(text: str) -> int:
     """Return how many letters and digits of `text` its normal form holds, fully decomposed.
 
@@ -172,6 +197,7 @@ _LINK = lazy_re(r"\[([^\[\]\n]{0,400})\]\(([^()\s]{0,1500})(?:\s\"[^\"\n]{0,200}
 _EMPHASIS = lazy_re(r"[*_`]{1,3}|~~")
 _LINE_MARK = lazy_re(r"(?:\n|\A)[ \t]{0,12}(?:#{1,6} |> ?|[-*+] )")
 _NOTE_MARK = lazy_re(r"(?:\[\d{1,3}\]){1,9}")
+_RAISED_DIGIT = lazy_re(f"[{_RAISED}]")
 _RAISED_MARK = lazy_re(f"[{_RAISED}]{{1,3}}")
 _HIDDEN = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _NOTE_AFTER = frozenset(".,;:!?)\"'\u2019\u201d\u3002\uff0c")
@@ -217,7 +243,7 @@ def _has_markup(text: str) -> bool:
         or "_" in text
         or "`" in text
         or "~" in text
-        or (not text.isascii() and any(digit in text for digit in _RAISED))
+        or (not text.isascii() and _RAISED_DIGIT.search(text) is not None)
     )
 
 

@@ -16,11 +16,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from omh_research.tools.normal_form import has_line_hyphen
-from omh_research.tools.quotes import VERIFIED, PreparedQuote, PreparedText, match, split_parts
+from omh_research.tools.quotes import (
+    VERIFIED,
+    PreparedQuote,
+    PreparedText,
+    match,
+    prepare_quotes,
+    split_parts,
+)
 
 # Frequent ends of words, by script: of each set the cut that leaves the longest stretch.
 _CUTS = (("e ",), ("s ", "n "), ("а ", "о ", "и "), ("的", ","), ("の", "ا"), (" ",))
 _MIN_STRETCH = 12
+# Some sources hold a stretch of so many characters by chance; most do not.
+_MIN_SHORT = 4
 # A pass over the sources for fewer quotes costs more than asking each source.
 _MIN_GROUP = 40
 
@@ -43,15 +52,12 @@ class QuoteIndex:
 
     def find_all(self, quotes: Sequence[str]) -> list[tuple[str, ...]]:
         """Return for each quote, in order, the keys of all sources in which it is verified."""
-        prepared = [PreparedQuote(quote) for quote in quotes]
+        prepared = prepare_quotes(quotes)
         everywhere = range(len(self._texts))
         candidates: list[set[int] | range] = [everywhere] * len(prepared)
         for cut, wanted in self._group(prepared).items():
-            chosen = [index for indexes in wanted.values() for index in indexes]
-            if len(chosen) < _MIN_GROUP:
-                continue
             found = self._scan(cut, wanted)
-            for index in chosen:
+            for index in (index for indexes in wanted.values() for index in indexes):
                 held = found.get(index, set())
                 if self._broken and "-" in prepared[index].form:
                     held = held.union(self._broken)
@@ -66,19 +72,31 @@ class QuoteIndex:
         ]
 
     def _group(self, quotes: Sequence[PreparedQuote]) -> dict[str, dict[str, list[int]]]:
-        """Return for each cut the stretches looked for, each with the indexes of its quotes."""
+        """Return for each cut the stretches looked for, each with the indexes of its quotes.
+
+        Only cuts worth a pass. A quote without a long stretch joins one of these by a short one;
+        one without that either is in no group.
+        """
         groups: dict[str, dict[str, list[int]]] = {}
+        parts: dict[int, str] = {}
         for index, quote in enumerate(quotes):
             if has_line_hyphen(quote.original):
                 continue
-            part = max(split_parts(quote.form), key=len, default="")
+            parts[index] = part = max(split_parts(quote.form), key=len, default="")
             for cuts in _CUTS:
-                pairs = [(max(part.split(cut)[1:-1], key=len, default=""), cut) for cut in cuts]
-                stretch, cut = max(pairs, key=lambda pair: len(pair[0]))
+                stretch, cut = _longest_stretch(part, cuts)
                 if len(stretch) >= _MIN_STRETCH:
                     groups.setdefault(cut, {}).setdefault(stretch, []).append(index)
                     break
-        return groups
+        worth = {cut: held for cut, held in groups.items() if _count(held) >= _MIN_GROUP}
+        placed = {
+            index for held in worth.values() for indexes in held.values() for index in indexes
+        }
+        for index in sorted(parts.keys() - placed) if worth else ():
+            stretch, cut = _longest_stretch(parts[index], tuple(worth))
+            if len(stretch) >= _MIN_SHORT:
+                worth[cut].setdefault(stretch, []).append(index)
+        return worth
 
     def _scan(self, cut: str, wanted: Mapping[str, list[int]]) -> dict[int, set[int]]:
         """Return for each index the numbers of the sources that hold its stretch."""
@@ -89,3 +107,13 @@ class QuoteIndex:
                 for index in wanted[stretch]:
                     found.setdefault(index, set()).add(number)
         return found
+
+
+def _count(wanted: Mapping[str, list[int]]) -> int:
+    return sum(map(len, wanted.values()))
+
+
+def _longest_stretch(part: str, cuts: tuple[str, ...]) -> tuple[str, str]:
+    """Return the longest stretch of `part` between two of one of the `cuts`, and that cut."""
+    pairs = ((max(part.split(cut)[1:-1], key=len, default=""), cut) for cut in cuts)
+    return max(pairs, key=lambda pair: len(pair[0]))

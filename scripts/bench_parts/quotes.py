@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from omh_research.tools.normal_form import comparable
 from omh_research.tools.quote_index import QuoteIndex
-from omh_research.tools.quotes import VERIFIED, PreparedText, match, normalise
+from omh_research.tools.quotes import VERIFIED, PreparedText, match, normalise, prepare_quotes
 
 _SPACE = re.compile(r"\s+")
 _HAN = "研究显示该方法在大规模数据上取得了更好的结果并且成本更低效率提高系统分析来源证据引用"
@@ -123,13 +123,19 @@ def run(quick: bool) -> list[dict[str, object]]:
 def _cited(
     prepared: list[PreparedText], quotes: list[tuple[str, int]], rounds: int
 ) -> dict[str, object]:
-    """Each quote in its cited source, beside a bare find of the normalised quote."""
+    """Each quote in its cited source, made ready together as `citations.verify` does, beside a
+    bare find of quotes that are normalised already."""
+    numbers = [number for _, number in quotes]
+    cited = [quote for quote, _ in quotes]
     plain = [(comparable(quote), number) for quote, number in quotes]
     forms = [source.form for source in prepared]
     found: list[int] = [0]
 
     def ours() -> None:
-        found[0] = sum(match(quote, prepared[number]) == VERIFIED for quote, number in quotes)
+        found[0] = sum(
+            match(quote, prepared[number]) == VERIFIED
+            for quote, number in zip(prepare_quotes(cited), numbers, strict=True)
+        )
 
     def bare() -> None:
         sum(forms[number].find(quote) >= 0 for quote, number in plain)

@@ -12,17 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from omh_research.tools.normal_form import blank_markup
+from omh_research.tools.normal_form import blank_markup, normalise_each
 from omh_research.tools.quotes import (
     MISSING,
     NOT_FOUND,
     TOO_SHORT,
     VERIFIED,
+    PreparedQuote,
     PreparedText,
     lead_in,
     locate,
     match,
     normalise,
+    prepare_quotes,
 )
 from tests.documents.shared_data import shared_data
 
@@ -315,3 +317,21 @@ def test_copies_with_one_change_are_not_found_in_real_texts() -> None:
             tried += 1
             assert match(copy, source) == NOT_FOUND, (quote, copy)
     assert tried > 1_000
+
+
+ODD = "aB1 -–—'\"“”’.…  \t\r\n\x85\u00a0\u2003\u3000中文，。é\u0301²½①\u00ad\u200b\ufe0fıŞßΣ*[]_\x00\x02\ufffe"
+
+
+@given(st.lists(st.text(st.sampled_from(ODD), max_size=12) | st.text(max_size=10), max_size=8))
+@settings(max_examples=400, deadline=None)
+def test_many_texts_are_normalised_as_one_by_one(texts: list[str]) -> None:
+    """T12, Q6: what stands beside a text in a batch changes nothing of its form."""
+    assert normalise_each(texts) == [normalise(text) for text in texts]
+
+
+@given(st.lists(st.text(st.sampled_from(ODD), max_size=40), max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_quotes_prepared_together_are_those_prepared_alone(quotes: list[str]) -> None:
+    found = [(q.original, q.norm, q.form, q.core) for q in prepare_quotes(quotes)]
+    alone = [PreparedQuote(quote) for quote in quotes]
+    assert found == [(q.original, q.norm, q.form, q.core) for q in alone]
