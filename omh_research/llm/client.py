@@ -259,17 +259,19 @@ def _more(usage: Usage, more: Usage) -> Usage:
 def _make_model(endpoint: Endpoint, options: LlmOptions) -> tuple[Any, Any]:
     """Return the library's model for an endpoint, and the HTTP client to close afterwards."""
     try:
-        import httpx2
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.anthropic import AnthropicProvider
         from pydantic_ai.providers.openai import OpenAIProvider
+
+        from omh_research.network.model_door import ModelServer, open_model_client
     except ImportError as error:
         raise PrerequisiteError(
             f"The llm delegate needs the package {error.name!r}.",
             hint="Install it: pip install 'omh-research[llm]'.",
         ) from error
-    http = httpx2.AsyncClient(follow_redirects=False, timeout=options.timeout_s)
+    server = ModelServer(endpoint.base_url, endpoint.is_own)
+    http = open_model_client(server, options.timeout_s)
     if endpoint.provider == "openai":
         from openai import AsyncOpenAI
 

@@ -12,7 +12,7 @@ import random
 from msgspec import Struct
 
 from omh_research.delegates.redaction import redact
-from omh_research.errors import DelegateError
+from omh_research.errors import DelegateError, TransportError
 from omh_research.llm.settings import LlmOptions
 
 FIRST_WAIT_S = 0.5
@@ -59,6 +59,9 @@ class Failure(Struct, frozen=True):
 def judge(error: Exception, key: str) -> Failure:
     """Return what is known of an error that the model library raised."""
     status = getattr(error, "status_code", None)
+    refusal = _refusal(error)
+    if refusal is not None:
+        return Failure(0, refusal, None, is_transport=False)
     text = f"{type(error).__name__.lstrip('_')}: {error}"
     cause: BaseException | None = error.__cause__
     if status is None and cause is not None:
@@ -105,6 +108,15 @@ def wait_or_raise(
 
 def _says(lowered: str, signs: tuple[str, ...]) -> bool:
     return any(sign in lowered for sign in signs)
+
+
+def _refusal(error: BaseException | None) -> str | None:
+    """Return why our own door refused the request; None if it did not."""
+    while error is not None:
+        if isinstance(error, TransportError) and error.state in ("refused", "offline"):
+            return error.message
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _is_transport(error: BaseException | None) -> bool:

@@ -53,12 +53,16 @@ class LlmOptions(Struct, frozen=True):
 
 
 class Endpoint(Struct, frozen=True):
-    """A model server: whose protocol, where, which model, and the key (never shown)."""
+    """A model server: whose protocol, where, which model, and the key (never shown).
+
+    `is_own`: the user gave the address, so it may be a local one.
+    """
 
     provider: ProviderName
     base_url: str
     model: str
     key: str
+    is_own: bool = False
 
     def __repr__(self) -> str:
         return f"Endpoint({self.provider}, {self.base_url}, {self.model})"
@@ -92,7 +96,7 @@ def resolve_endpoint(options: LlmOptions, environ: Mapping[str, str]) -> Endpoin
         )
     url = _checked(own_url or DEFAULT_URLS[provider])
     # Local servers want no key, but the client libraries want a word in its place.
-    return Endpoint(provider, url, model, key or "none")
+    return Endpoint(provider, url, model, key or "none", bool(own_url))
 
 
 def _provider(

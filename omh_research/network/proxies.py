@@ -1,15 +1,15 @@
-"""Proxy settings from the environment, for the fixed provider hosts only.
+"""Proxy settings from the environment, for the fixed provider hosts and model servers only.
 
-Job: say which proxy, if any, a provider's host is reached through. Refuses to proxy anything else:
-through a proxy the address that is connected to cannot be checked, so only hosts that we chose
-ourselves may go that way (spec T7, D7). Importers: transport.
+Job: say which proxy, if any, a host is reached through. Refuses to proxy pages: through a proxy
+the address that is connected to cannot be checked, so only hosts that we or the user chose may go
+that way (spec T7, D7). Importers: transport, model_door.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from omh_research.network.addresses import parse_address
+from omh_research.network.addresses import is_public, parse_address
 from omh_research.network.guard import Target
 
 PROXIED_HOSTS = frozenset(
@@ -34,8 +34,18 @@ def proxy_for(target: Target, environ: Mapping[str, str]) -> str | None:
     Reads `HTTPS_PROXY`/`HTTP_PROXY` and `NO_PROXY` in either case (`*`, host names with or
     without a leading dot, `host:port`, addresses).
     """
-    if target.host not in PROXIED_HOSTS:
+    return _named_proxy(target, environ) if target.host in PROXIED_HOSTS else None
+
+
+def proxy_of_user(target: Target, environ: Mapping[str, str]) -> str | None:
+    """Return the proxy URL for a server the user chose, such as a model's; None for local ones."""
+    address = parse_address(target.host)
+    if target.host == "localhost" or (address is not None and not is_public(address)):
         return None
+    return _named_proxy(target, environ)
+
+
+def _named_proxy(target: Target, environ: Mapping[str, str]) -> str | None:
     name = f"{target.scheme}_proxy"
     proxy = environ.get(name) or environ.get(name.upper())
     if not proxy or is_excepted(target, environ):

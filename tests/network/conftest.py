@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import http.server
+import shutil
+import ssl
+import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,3 +49,37 @@ class Servers:
 def servers() -> Iterator[Servers]:
     with ExitStack() as stack:
         yield Servers(stack)
+
+
+@pytest.fixture
+def secure(tmp_path: Path) -> Iterator[tuple[int, Path]]:
+    """A TLS server whose certificate is for site.test; yields its port and the certificate."""
+    if not shutil.which("openssl"):
+        pytest.skip("needs the openssl program")
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out",
+               str(certificate), "-days", "2", "-subj", "/CN=site.test", "-addext", "subjectAltName=DNS:site.test"]  # fmt: skip
+    subprocess.run(command, check=True, capture_output=True)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            moved = self.path == "/down"
+            self.send_response(302 if moved else 200)
+            if moved:
+                self.send_header("Location", f"http://site.test:{self.server.server_port}/")  # type: ignore[attr-defined]
+            self.send_header("Content-Length", "6")
+            self.end_headers()
+            self.wfile.write(b"secure")
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    yield server.server_port, certificate
+    server.shutdown()
+    server.server_close()
