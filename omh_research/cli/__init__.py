@@ -88,7 +88,8 @@ def main(argv: list[str] | None = None) -> None:
     as_json = "--json" in args
     try:
         code = cli.main(args=args, prog_name="omh-research", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by the caller
+            sys.stdout.flush()
     except ScopeError as error:
         _fail(error.code, str(error), error.exit_code, as_json, error.questions)
     except OmhError as error:

@@ -8,6 +8,7 @@ file. A lone `--` before the options is ignored. Refuses to compute. Importers: 
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 import sys
@@ -19,6 +20,8 @@ import click
 from omh_research.errors import OmhError, ToolInputError
 
 MAX_INPUT_BYTES = 256 * 1024 * 1024
+# The shell's names for a pipe that the caller made ("/dev/fd/63" for `<(…)`).
+_STREAMS = ("/dev/stdin", "/dev/fd/")
 
 
 class ToolCommand(click.Command):
@@ -44,7 +47,7 @@ def run(operation: Callable[[], dict[str, Any]], out: str | None) -> None:
     """Run `operation` and give its result; any of our errors becomes the failure envelope."""
     try:
         target = check_out(out) if out is not None else None
-        text = json.dumps({"ok": True, "data": operation()}, ensure_ascii=False, indent=2)
+        text = _dump({"ok": True, "data": operation()})
         # A lone surrogate of the input becomes its JSON escape, the only form UTF-8 can hold.
         data = text.encode("utf-8", "backslashreplace") + b"\n"
         if target is not None:
@@ -58,6 +61,23 @@ def run(operation: Callable[[], dict[str, Any]], out: str | None) -> None:
     except (RecursionError, MemoryError):
         fail("The input is nested too deep or too large.")
     _print(data)
+
+
+def _dump(envelope: dict[str, Any]) -> str:
+    """Return strict JSON: a NaN or infinity that came with the input goes back as null."""
+    encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
+    try:
+        return encoder.encode(envelope)
+    except ValueError:
+        return encoder.encode(_finite(envelope))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def fail(reason: str) -> NoReturn:
@@ -75,10 +95,14 @@ def read_payload(path: str | None) -> dict[str, Any]:
 def read_input(path: str | None) -> str:
     """Return the text of a file, or of stdin for None or `-`. Raises ToolInputError."""
     if path is None or path == "-":
-        raw = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+        stream = getattr(sys.stdin, "buffer", None)
+        if stream is None:
+            raise ToolInputError("stdin is closed.", hint="Name the input with --input FILE.")
+        raw = stream.read(MAX_INPUT_BYTES + 1)
     else:
         try:
-            if not stat.S_ISREG(os.stat(path).st_mode):
+            is_stream = path.startswith(_STREAMS)
+            if not is_stream and not stat.S_ISREG(os.stat(path).st_mode):
                 raise ToolInputError(f"{path} is not a regular file.")
             with open(path, "rb") as file:
                 raw = file.read(MAX_INPUT_BYTES + 1)
@@ -93,14 +117,27 @@ def read_input(path: str | None) -> str:
 
 
 def parse_object(text: str, name: str) -> dict[str, Any]:
-    """Return the JSON object that `text` is. Raises ToolInputError, naming `name`."""
+    """Return the JSON object that `text` is. Raises ToolInputError, naming `name`.
+
+    NaN and infinities are read: for caps they count as 0 (T2).
+    """
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         raise ToolInputError(f"{name} is not valid JSON: {error}") from error
     if not isinstance(value, dict):
         raise ToolInputError(f"The payload in {name} must be a JSON object.")
     return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object; of a name given twice one value would vanish, so it is refused."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the name {name[:80]!r} stands twice in one object")
+        found[name] = value
+    return found
 
 
 def check_out(out: str) -> str:

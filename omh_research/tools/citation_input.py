@@ -173,12 +173,12 @@ def read_payload(
     return CitationInput(sources, claims, tuple(comparison), tuple(_problems(sources)))
 
 
-def _list(payload: Mapping[str, Any], name: str) -> list[Any]:
+def _list(payload: Mapping[str, Any], name: str, place: str = "") -> list[Any]:
     value = payload.get(name)
     if value is None:
         return []
     if not isinstance(value, list):
-        raise ToolInputError(f"{name} must be a list.")
+        raise ToolInputError(f"{place}{name} must be a list, not {type(value).__name__}.")
     return value
 
 
@@ -189,7 +189,7 @@ def _text(item: Mapping[str, Any], name: str, place: str) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        raise ToolInputError(f"{place}.{name} must be a string.")
+        raise ToolInputError(f"{place}.{name} must be text, not {type(value).__name__}.")
     return value
 
 
@@ -236,7 +236,7 @@ def _claim(item: Any, number: int) -> Claim:
     if not isinstance(item, Mapping):
         raise ToolInputError(f"{place} must be an object with text and citations.")
     citations = []
-    for index, citation in enumerate(_list(item, "citations")):
+    for index, citation in enumerate(_list(item, "citations", f"{place}.")):
         where = f"{place}.citations[{index}]"
         if isinstance(citation, str):
             citation = {"source": citation}

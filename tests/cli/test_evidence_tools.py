@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -200,3 +203,71 @@ def test_account_reads_a_saved_plan_and_ledger(call: Any, tmp_path: Path) -> Non
 def test_lone_surrogates_come_back_as_escapes(call: Any) -> None:
     result = call("citations", stdin='{"claims":[{"text":"a\\ud800b"}]}')
     assert data(result)["claims"][0]["text"] == "a\ud800b"
+
+
+def strict(text: str) -> Any:
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400"])
+def test_numbers_that_are_no_json_never_come_out(call: Any, number: str) -> None:
+    """T2: NaN counts as 0; the output is JSON that every reader takes."""
+    planned = call(
+        "caps", "--op", "plan", stdin=f'{{"subquestions":[{number},"a b"],"depth":{number}}}'
+    )
+    assert strict(planned.stdout)["data"]["dropped"]["invalid"] == [None]
+    assert strict(planned.stdout)["data"]["depth"] == 0
+    text = f'{{"query":"a","sources":[{{"id":{number},"title":{number},"text":"a b c"}}]}}'
+    kept = strict(call("compress", stdin=text).stdout)["data"]["kept"][0]
+    assert (kept["source"], kept["title"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"claims":[],"claims":[{"text":"x"}]}',
+        '{"sources":[{"id":"s1","text":"a","text":"b"}]}',
+        '{"claims":[{"text":"x","citations":[{"source":"a","source":"b"}]}]}',
+    ],
+)
+def test_a_name_given_twice_is_refused(call: Any, text: str) -> None:
+    """81-reliability 3: of two values one would vanish silently."""
+    assert "stands twice" in error(call("citations", stdin=text))
+
+
+def test_errors_name_the_place_and_the_type(call: Any) -> None:
+    claims = [{"text": "a", "citations": []}, {"text": "b", "citations": {"source": "s1"}}]
+    assert "claims[1].citations must be a list, not dict" in error(
+        call("citations", stdin={"claims": claims})
+    )
+    assert "sources[0].url must be text, not list" in error(
+        call("citations", stdin={"sources": [{"url": []}]})
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no /dev there")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_a_closed_stream_ends_in_words(tmp_path: Path, closed: str) -> None:
+    """No traceback, with stdin, stdout or stderr closed by the caller."""
+    program = f"{shlex.quote(sys.executable)} -m omh_research tools citations"
+    (tmp_path / "in.json").write_text(json.dumps(CITED), encoding="utf-8")
+    shell = f"{program} {'' if closed == '<&-' else '--input in.json'} {closed}"
+    done = subprocess.run(["sh", "-c", shell], cwd=tmp_path, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    if closed == "<&-":
+        assert done.returncode == 1
+        assert "stdin is closed" in json.loads(done.stderr)["error"]
+    else:
+        assert done.returncode == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no /dev there")
+def test_a_pipe_can_be_named(tmp_path: Path) -> None:
+    program = [sys.executable, "-m", "omh_research", "tools", "citations", "--input", "/dev/stdin"]
+    done = subprocess.run(
+        program, input=json.dumps(CITED), cwd=tmp_path, capture_output=True, text=True
+    )
+    assert json.loads(done.stdout)["data"]["summary"]["supported"] == 1
