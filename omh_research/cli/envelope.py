@@ -67,9 +67,10 @@ def _dump(envelope: dict[str, Any]) -> str:
     """Return strict JSON: a NaN or infinity that came with the input goes back as null."""
     encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
     try:
-        return encoder.encode(envelope)
+        text: str = encoder.encode(envelope)
     except ValueError:
-        return encoder.encode(_finite(envelope))
+        text = encoder.encode(_finite(envelope))
+    return text
 
 
 def _finite(value: Any) -> Any:

@@ -101,6 +101,7 @@ def _request(payload: object) -> _Request:
     score = payload.get("min_score") or 0.0
     if isinstance(score, bool) or not isinstance(score, (int, float)) or score != score:
         raise ToolInputError("min_score must be a number.")
+    score = max(-1.0, min(score, 2.0))  # scores are 0 to 1
     return _Request(
         query=_text(payload.get("query"), "query"),
         sources=sources,

@@ -13,8 +13,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from omh_research.cli.evidence import tools
+from omh_research.tools.caps import DEFAULT_CAPS
+from omh_research.tools.comparison import COMPARISON_KEYS
 
 TEXT = "Example runs on macOS and Windows with a desktop installer."
 CITED = {
@@ -271,3 +275,63 @@ def test_a_pipe_can_be_named(tmp_path: Path) -> None:
         program, input=json.dumps(CITED), cwd=tmp_path, capture_output=True, text=True
     )
     assert json.loads(done.stdout)["data"]["summary"]["supported"] == 1
+
+
+ODD = st.sampled_from(
+    ["null", "true", "0", "-1", "3.7", "1e400", "NaN", "-Infinity", "9" * 400, '""', '"x"', '"\\ud800"', '"\\u0000"',
+     '"a\\nb|c"', "[]", "{}", "[[1]]", '{"a":1}', '"2024-05-01"', '"https://e.org/a"', '"10.1234/abc"', '"s1"', '"12"',
+     '"The treaty was signed in 1951 by six members."', '"条约于1951年签署。"', '"javascript:alert(1)"']
+)  # fmt: skip
+
+
+def listed(item: Any) -> Any:
+    return ODD | st.lists(item | ODD, max_size=3).map(lambda found: f"[{','.join(found)}]")
+
+
+def named(fields: dict[str, Any]) -> Any:
+    return st.fixed_dictionaries({}, optional=fields).map(
+        lambda found: "{" + ",".join(f'"{name}":{value}' for name, value in found.items()) + "}"
+    )
+
+
+def of(names: str) -> dict[str, Any]:
+    return dict.fromkeys(names.split(), ODD)
+
+
+SOURCE = named(of("id url title date accessed_at limitations doi text"))
+CLAIM = named({**of("text"), "citations": listed(named(of("source url quote doi")))})
+ROW = named(of(" ".join(COMPARISON_KEYS)))
+CAPS = ODD | named(of(" ".join(DEFAULT_CAPS)))
+PAYLOADS = st.one_of(
+    st.tuples(
+        st.just(("caps", "--op", "plan")),
+        named({**of("depth"), "subquestions": listed(ODD), "caps": CAPS}),
+    ),
+    st.tuples(
+        st.just(("caps", "--op", "account")),
+        named({"steps": listed(named(of("step fetches model_calls cost_usd"))), "caps": CAPS}),
+    ),
+    st.tuples(
+        st.just(("compress",)),
+        named({**of("query max_chars max_per_source min_score"), "sources": listed(SOURCE)}),
+    ),
+    st.tuples(
+        st.sampled_from([("citations",), ("citations", "--op", "references")]),
+        named({"sources": listed(SOURCE), "claims": listed(CLAIM), "comparison": listed(ROW)}),
+    ),
+)
+
+
+@given(PAYLOADS)
+@settings(max_examples=400, deadline=None)
+def test_any_payload_ends_in_one_envelope(payload: tuple[tuple[str, ...], str]) -> None:
+    """The seed's contract for input of any shape: data on stdout or a reason on stderr."""
+    args, text = payload
+    result = CliRunner().invoke(tools, list(args), input=text)
+    assert isinstance(result.exception, (SystemExit, type(None)))
+    if result.exit_code == 0:
+        assert strict(result.stdout_bytes.decode("utf-8"))["ok"] is True
+    else:
+        assert result.exit_code == 1
+        assert result.stdout == ""
+        assert strict(result.stderr)["error"]
