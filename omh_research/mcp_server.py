@@ -23,6 +23,7 @@ import anyio
 from msgspec import Struct
 
 from omh_research import __version__
+from omh_research.bare_packages import leave_bare
 from omh_research.documents.names import check_slug
 from omh_research.documents.task import ROLES
 from omh_research.errors import OmhError, PrerequisiteError, UsageError
@@ -34,8 +35,9 @@ try:
     # The SDK defines 550 models, of which a session uses a few: their validators are built on
     # first use instead of all at once, which is an eighth of the start-up (spec Q13).
     BaseModel.model_config["defer_build"] = True
+    leave_bare("mcp", "mcp.server")
     import mcp_types as types
-    from mcp.server.lowlevel import Server
+    from mcp.server.lowlevel.server import Server
     from mcp.server.stdio import stdio_server
     from mcp.shared.exceptions import MCPError
 
