@@ -67,10 +67,9 @@ def _dump(envelope: dict[str, Any]) -> str:
     """Return strict JSON: a NaN or infinity that came with the input goes back as null."""
     encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
     try:
-        text: str = encoder.encode(envelope)
+        return "".join(encoder.iterencode(envelope))
     except ValueError:
-        text = encoder.encode(_finite(envelope))
-    return text
+        return "".join(encoder.iterencode(_finite(envelope)))
 
 
 def _finite(value: Any) -> Any:
