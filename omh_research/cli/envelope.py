@@ -65,19 +65,20 @@ def run(operation: Callable[[], dict[str, Any]], out: str | None) -> None:
 
 def _dump(envelope: dict[str, Any]) -> str:
     """Return strict JSON: a NaN or infinity that came with the input goes back as null."""
-    encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=2)
     try:
-        return "".join(encoder.iterencode(envelope))
+        return json.dumps(envelope, ensure_ascii=False, allow_nan=False, indent=2)
     except ValueError:
-        return "".join(encoder.iterencode(_finite(envelope)))
+        finite = _finite(envelope)
+    return json.dumps(finite, ensure_ascii=False, allow_nan=False, indent=2)
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    is_number = not isinstance(value, float) or math.isfinite(value)
+    return value if is_number else None
 
 
 def fail(reason: str) -> NoReturn:
@@ -98,7 +99,7 @@ def read_input(path: str | None) -> str:
         stream = getattr(sys.stdin, "buffer", None)
         if stream is None:
             raise ToolInputError("stdin is closed.", hint="Name the input with --input FILE.")
-        raw = stream.read(MAX_INPUT_BYTES + 1)
+        raw: bytes = stream.read(MAX_INPUT_BYTES + 1)
     else:
         try:
             is_stream = path.startswith(_STREAMS)
