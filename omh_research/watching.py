@@ -31,12 +31,13 @@ def frame(project: Project, slug: str) -> tuple[str, RunStatus]:
     votes, answers = _answers(project, slug)
     if answers:
         lines.append(f"answers   {answers} stored" + (f", {votes} of them votes" if votes else ""))
-    cost = "unknown" if run.spent.cost_usd is None else f"${run.spent.cost_usd:.4f}"
-    tokens = run.spent.input_tokens + run.spent.output_tokens
-    lines.append(
-        f"spent     {run.spent.model_calls} calls, {_fetches(project, slug)} fetches, "
-        f"{tokens} tokens, {cost}"
-    )
+    if run.phase not in ("", "confirmed"):  # an ended run's state, and its account, are gone
+        cost = "unknown" if run.spent.cost_usd is None else f"${run.spent.cost_usd:.4f}"
+        tokens = run.spent.input_tokens + run.spent.output_tokens
+        lines.append(
+            f"spent     {run.spent.model_calls} calls, {_fetches(project, slug)} fetches, "
+            f"{tokens} tokens, {cost}"
+        )
     if run.last_event:
         lines.append(f"last      {run.last_event} {run.last_event_at}")
     if run.blocked_reason:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
+from collections.abc import Callable
 
 import click
 
 from omh_research.cli.render import visible
+from omh_research.cli.screen import Screen, is_live
 
 ROOT = click.option("--root", type=click.Path(), default=None, help="Project root (or OMH_ROOT).")
 POLL_S = 0.5
+LEAVE = "q leaves; the run goes on"
 ENDS = {"confirmed": 0, "blocked": 3, "cancelled": 4, "damaged": 7}
 
 
@@ -22,7 +24,7 @@ ENDS = {"confirmed": 0, "blocked": 3, "cancelled": 4, "damaged": 7}
 def watch(slug: str | None, batch_id: str, once: bool, root: str | None) -> int:
     """Show run SLUG (else the only active one, or a batch) live until it ends.
 
-    Without a terminal it prints nothing but the last state.
+    q or Ctrl-C leaves; the run goes on. Without a terminal it prints nothing but the last state.
     """
     from omh_research.project import Project
     from omh_research.settings import load_settings
@@ -32,17 +34,30 @@ def watch(slug: str | None, batch_id: str, once: bool, root: str | None) -> int:
         from omh_research.api import Engine
 
         slug = Engine(root).only_active()
-    live = sys.stdout.isatty() and not once
-    shown = 0
-    while True:
-        text, code = _batch(project, batch_id) if batch_id else _run(project, str(slug))
-        if live:
-            shown = _draw(text, shown)
-        if once or code is not None:
-            if not live:
-                click.echo(visible(text))
-            return code or 0
-        time.sleep(POLL_S)
+
+    def look() -> tuple[str, int | None]:
+        return _batch(project, batch_id) if batch_id else _run(project, str(slug))
+
+    text, code = look()
+    if not once and code is None:
+        if is_live():
+            text, code = _live(look)
+        else:
+            while code is None:
+                time.sleep(POLL_S)
+                text, code = look()
+    click.echo(visible(text))
+    return code or 0
+
+
+def _live(look: Callable[[], tuple[str, int | None]]) -> tuple[str, int | None]:
+    """Redraw until the run ends or the watcher leaves; return the last frame."""
+    with Screen() as screen:
+        while True:
+            text, code = look()
+            screen.draw(f"{visible(text)}\n\n{LEAVE}")
+            if code is not None or screen.wait(POLL_S):
+                return text, code
 
 
 def _run(project: object, slug: str) -> tuple[str, int | None]:
@@ -64,16 +79,3 @@ def _batch(project: object, batch_id: str) -> tuple[str, int | None]:
     record = look(project, batch_id)
     lines = shutil.get_terminal_size().lines
     return frame(record, lines), 0 if record.has_ended else None
-
-
-def _draw(text: str, before: int) -> int:
-    """Redraw in place; return how many lines stand now."""
-    lines = visible(text).split("\n")
-    if before:
-        sys.stdout.write(f"\x1b[{before}A")
-    for line in lines:
-        sys.stdout.write(f"\x1b[2K{line}\n")
-    for _ in range(before - len(lines)):
-        sys.stdout.write("\x1b[2K\n")
-    sys.stdout.flush()
-    return max(len(lines), before)
