@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from omh_research.documents.snapshot import Snapshot
+from omh_research.documents.state import State
 from omh_research.documents.task import Allowance
 
 # Draft and verdict: what the researchers leave for.
@@ -36,7 +37,7 @@ def crossed_cap(snapshot: Snapshot, calls: int, now: datetime) -> str:
     tokens = spent.input_tokens + spent.output_tokens
     if options.max_tokens and _is_over(tokens, share, options.max_tokens):
         return f"the cap of {options.max_tokens} tokens is reached ({tokens} used)."
-    if options.max_wall_s and elapsed_s(state.started_at, now) >= options.max_wall_s:
+    if options.max_wall_s and elapsed_s(clock_start(state), now) >= options.max_wall_s:
         return f"the time cap of {options.max_wall_s:g} s is reached."
     return ""
 
@@ -70,6 +71,11 @@ def allowance(snapshot: Snapshot, open_tasks: int) -> Allowance:
 
 def _is_over(used: float, share: float, cap: float) -> bool:
     return used >= cap or used * (1 + share) > cap
+
+
+def clock_start(state: State) -> str:
+    """Return when the time cap began to count: at the last retry, else at the start (O5)."""
+    return state.clock_from or state.started_at
 
 
 def elapsed_s(started_at: str, now: datetime) -> float:

@@ -74,8 +74,9 @@ def estimate(options: RunOptions, delegate: str) -> Estimate:
         calls = Range(min(tasks.low, limits["max_model_calls"]),
                       min(most, limits["max_model_calls"]))  # fmt: skip
     fetches = Range(0, limits["max_fetches"])
+    told = calls.low if delegate == "llm" else 0  # other programs may not say what they used
     tokens = Range(
-        calls.low * (TOKENS_PER_CALL[0] + OUTPUT_PER_CALL[0]),
+        told * (TOKENS_PER_CALL[0] + OUTPUT_PER_CALL[0]),
         calls.high * (TOKENS_PER_CALL[1] + OUTPUT_PER_CALL[1]),
     )
     cost, as_of = _cost(options, calls, limits)

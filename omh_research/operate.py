@@ -81,7 +81,7 @@ def retry(project: Project, slug: str) -> RunStatus:
         snapshot = read_snapshot(project, slug)
         planned = recovery.cancelled(snapshot) or recovery.diagnose(snapshot)
         if planned is None:
-            planned = commit.plan(retried(snapshot.state), snapshot)
+            planned = commit.plan(retried(snapshot.state, project.now()), snapshot)
         hooks.carry_out(project, planned, snapshot.state, guard_of(project, snapshot))
     return status_one(project, slug)
 

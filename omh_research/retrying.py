@@ -18,11 +18,12 @@ from omh_research.outcome import Outcome
 _CLOSED: dict[str, Any] = {"failed_calls": 0, "failed_tasks": (), "breaker_open": False}
 
 
-def retried(state: State) -> Outcome:
+def retried(state: State, now: str) -> Outcome:
     """Return the outcome of `retry`: replies get new task ids, counters start anew.
 
     Exhausted retries go back to synthesis with the last feedback; too little evidence goes back
-    to the search; anything else to the phase that was blocked.
+    to the search; anything else to the phase that was blocked. A time cap counts anew from `now`
+    (its whole length: an operator's retry grants it); calls, tokens and money stay spent.
 
     Raises:
         UsageError: the run is not blocked.
@@ -33,13 +34,14 @@ def retried(state: State) -> Outcome:
             hint=f"`omh-research step {state.slug}` advances it.",
         )
     if state.blocked_reason in ("cap", "breaker"):
-        return _resumed(state)
+        return _resumed(state, now)
     changes: dict[str, Any] = {
         "retries": state.retries + 1,
         "failures": {},
         "synthesis_attempts": 0,
         "verdict_asks": 0,
         "undecided": 0,
+        "clock_from": _clock(state, now),
         **_CLOSED,
     }
     if state.blocked_reason == "retries_exhausted":
@@ -52,7 +54,11 @@ def retried(state: State) -> Outcome:
     return Outcome(trigger=Trigger.RETRIED, events=(logged,), changes=changes)
 
 
-def _resumed(state: State) -> Outcome:
+def _clock(state: State, now: str) -> str:
+    return now if state.options.get("max_wall_s") else state.clock_from
+
+
+def _resumed(state: State, now: str) -> Outcome:
     """After a cap or an open breaker: the answers that are there stay valid, nothing is paid twice.
 
     A draft in verification was replaced by the partial report: synthesis finds its answer again.
@@ -60,5 +66,5 @@ def _resumed(state: State) -> Outcome:
     verifying = state.blocked_phase == Phase.VERIFY
     to = Phase.SYNTHESIZE.value if verifying else state.blocked_phase
     logged = event.make(Word.RETRIED, state.slug, state.step + 1, phase=to)
-    changes = {**_CLOSED, "blocked_phase": to}
+    changes = {**_CLOSED, "blocked_phase": to, "clock_from": _clock(state, now)}
     return Outcome(trigger=Trigger.RETRIED, events=(logged,), changes=changes)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from omh_research.budget import allowance, crossed_cap, elapsed_s
+from omh_research.budget import allowance, clock_start, crossed_cap, elapsed_s
 from omh_research.delegates.desk import Desk, DeskRules
 from omh_research.delegates.interface import Delegate, Library
 from omh_research.delegates.recorded import LibraryRules, RecordedLibrary, budget_of
@@ -231,7 +231,7 @@ class Wiring:
         wall = snapshot.options.max_wall_s
         if not wall:
             return timeout_s
-        left = max(1.0, wall - elapsed_s(snapshot.state.started_at, self._project.clock()))
+        left = max(1.0, wall - elapsed_s(clock_start(snapshot.state), self._project.clock()))
         return min(timeout_s or left, left)
 
     def _host_is_late(self, snapshot: Snapshot, limit_s: float) -> bool:

@@ -19,8 +19,8 @@ class RunOptions(Struct, frozen=True, omit_defaults=True, kw_only=True):
     `corpus` and `bundle` are paths, relative to the root where they lie inside it. `caps` are
     overrides of the caps tool. `host_tools` None: not declared, not checked. `require_quotes`
     None: the delegate's default. `subtopics` holds (name, queries) of a given plan until the plan
-    file is durable. `max_tokens` and `max_wall_s` (from the start of the run) are hard caps, 0 for
-    none. `delegate_options` are the delegate's own settings (never a key).
+    file is durable. `max_tokens` and `max_wall_s` (from the start or the last retry) are hard caps,
+    0 for none. `delegate_options` are the delegate's own settings (never a key).
     """
 
     corpus: tuple[str, ...] = ()

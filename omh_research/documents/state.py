@@ -56,6 +56,7 @@ class State(Struct, frozen=True, kw_only=True):
     `retries` counts operator retries (they make new task ids). `verdict_asks` counts unreadable
     verdicts for the current draft. `failed_calls` and `failed_tasks` are the present streak of
     failures without a success between; `breaker_open` stops every further call until a retry (O5).
+    `clock_from` is when the time cap began to count anew: the last retry, "" for `started_at`.
     """
 
     meta: Meta = msgspec.field(name="_meta", default=Meta())
@@ -91,6 +92,7 @@ class State(Struct, frozen=True, kw_only=True):
     spent: Spent = Spent()
     blocked_reason: str = ""
     blocked_phase: str = ""
+    clock_from: str = ""
     unknown: dict[str, Any] = {}
 
 
@@ -99,6 +101,7 @@ _CANCEL = ("cancel_requested", "cancel_reason", "cancel_at", "cancel_requested_b
 _OWN_DEFAULTS = (
     "batch", "failures", "verdict_asks", "undecided", "iteration", "concepts", "retries",
     "failed_calls", "failed_tasks", "breaker_open", "blocked_reason", "blocked_phase",
+    "clock_from",
 )  # fmt: skip
 
 
