@@ -14,7 +14,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
 BEGIN, END = "<!-- example: scripts/make_example.py -->", "<!-- end of example -->"
-QUESTION = "Why is Tambora's eruption of 1815 remembered?"
+QUESTION = "What causes tides?"
 
 
 def example() -> str:

@@ -25,22 +25,24 @@ from omh_research.extractive.scoring import (
     ask,
     coverage,
     keep_relevant,
+    names_subject,
     score_documents,
+    subject_of,
 )
 from omh_research.extractive.units import Unit, quotable_units
 from omh_research.lazy_re import lazy_re
 from omh_research.tools.tokens import content_tokens, content_words, tokenize
 
 MAX_SENTENCES = 40
-NEAR_SHARE = 0.3
+# Of what the nearest document holds of the topic: to be looked at, and to name the first facets.
+MIN_SHARE = 0.3
+NEAR_SHARE = 0.5
 MAX_CANDIDATES = 150
 MAX_QUERY_WORDS = 12
 _DENSE = ("zh", "ja")
 _CASED = ("en", "es", "fr", "it", "pt", "nl", "sv", "ru", "uk", "pl", "tr")
-_VERBLIKE = lazy_re(r"(?:ed|ly|ing|n't|'s) ")
-_NOUNLIKE = lazy_re(
-    r"^[A-Z]|(?:tions?|ments?|it(?:y|ies)|ness|isms?|ogy|ances?|ences?|ers?|ists?)$"
-)
+_LONG_NOUN = 10
+_NOUNLIKE = lazy_re(r"(?:tions?|ments?|it(?:y|ies)|ness|isms?|ogy|ances?|ences?|ers?|ists?)$")
 
 
 class Facet(Struct, frozen=True):
@@ -48,6 +50,14 @@ class Facet(Struct, frozen=True):
 
     name: str
     queries: tuple[str, ...]
+
+
+class _Found(Struct, frozen=True):
+    """The sentences nearest to the topic, what share of it each document holds, its stems."""
+
+    sentences: list[Scored]
+    shares: list[float]
+    topic_tokens: frozenset[str]
 
 
 class _Candidate(Struct, frozen=True):
@@ -65,14 +75,17 @@ class _Candidate(Struct, frozen=True):
 def plan_facets(brief: Brief, hits: Sequence[Hit]) -> tuple[Facet, ...]:
     """Return the facets of the topic, best first; generic ones fill up where hits are too few.
 
-    A factual question gets the fewest facets allowed, so that each stays near the answer.
+    A factual question gets the fewest facets allowed, so that each stays near the answer. What
+    only documents farther from the topic speak of comes in where the near ones name too few.
     """
     fewest, most = brief.wanted_subtopics
     wanted = fewest if is_question(brief.topic) else most
-    topic_tokens = frozenset(content_tokens(brief.topic, brief.language) or tokenize(brief.topic))
-    candidates = _candidates(brief, hits, topic_tokens)
-    chosen = _choose(candidates, wanted)
-    if len(chosen) < fewest:  # what only the best passage speaks of
+    found = _find_sentences(brief, hits)
+    chosen = _choose(_candidates(brief, found, NEAR_SHARE), wanted, [])
+    if len(chosen) < fewest:
+        candidates = _candidates(brief, found, 0.0)
+        chosen = _choose(candidates, fewest, chosen)
+        # Last, what only the best passage speaks of.
         spare = [item for item in candidates if all(_differ(item, other) for other in chosen)]
         chosen += _distinct(spare)[: fewest - len(chosen)]
     names = [candidate.name for candidate in chosen]
@@ -85,9 +98,8 @@ def plan_facets(brief: Brief, hits: Sequence[Hit]) -> tuple[Facet, ...]:
 
 def count_facets(brief: Brief, hits: Sequence[Hit]) -> int:
     """Return how many facets the hits give sentences for: fewer than wanted means search more."""
-    topic_tokens = frozenset(content_tokens(brief.topic, brief.language) or tokenize(brief.topic))
-    fewest = brief.wanted_subtopics[0]
-    return len(_choose(_candidates(brief, hits, topic_tokens), fewest))
+    candidates = _candidates(brief, _find_sentences(brief, hits), 0.0)
+    return len(_choose(candidates, brief.wanted_subtopics[0], []))
 
 
 def _distinct(candidates: list[_Candidate]) -> list[_Candidate]:
@@ -98,11 +110,18 @@ def _distinct(candidates: list[_Candidate]) -> list[_Candidate]:
     return kept
 
 
-def _choose(candidates: list[_Candidate], wanted: int) -> list[_Candidate]:
-    """Return the best names, each with sentences of its own: no section is left without a quote."""
-    chosen: list[_Candidate] = []
+def _choose(candidates: list[_Candidate], wanted: int, known: list[_Candidate]) -> list[_Candidate]:
+    """Return `known` and the best names, each with sentences of its own, up to `wanted`.
+
+    So no section is left without a quote.
+    """
+    chosen = list(known)
     used: set[int] = set()
-    left = candidates[:MAX_CANDIDATES]
+    for candidate in known:
+        used |= {place for place, _ in _own_sentences(candidate, used)}
+    left = [
+        item for item in candidates[:MAX_CANDIDATES] if all(_differ(item, one) for one in known)
+    ]
     while left and len(chosen) < wanted:
         best = max(left, key=lambda candidate: (_worth(candidate, used), candidate.name))
         if _worth(best, used) <= 0:
@@ -137,35 +156,38 @@ def render_plan(facets: Sequence[Facet]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _candidates(
-    brief: Brief, hits: Sequence[Hit], topic_tokens: frozenset[str]
-) -> list[_Candidate]:
-    best = _best_sentences(brief, hits, topic_tokens)
+def _candidates(brief: Brief, found: _Found, least_share: float) -> list[_Candidate]:
+    """Rate the phrases of documents that hold at least this share of the topic, best first."""
+    best, topic_tokens = found.sentences, found.topic_tokens
     # The report leads with the best sentence and its neighbours; a facet needs something besides.
     near = range(-2, 3)
     lead = {(best[0].document, best[0].unit.order + step) for step in near} if best else set()
     seen = _Seen({}, defaultdict(float), defaultdict(list))
     recurring = repeated_groups([item.unit.text for item in best], brief.language)
     decay = 2 if is_question(brief.topic) else 5
-    nearness = _nearness(best)
+    nearness = _nearness(best, found.shares)
     for place, item in enumerate(best):
+        if found.shares[item.document] < least_share:
+            continue
         is_lead = (item.document, item.unit.order) in lead
         value = max(0.0, item.score) * nearness[item.document] / (1 + place / decay)
-        found = set(find_phrases(item.unit.text, brief.language))
+        names = set(find_phrases(item.unit.text, brief.language))
         if brief.language in _DENSE:
-            found |= {group for group in recurring if group in item.unit.text}
-        for phrase in sorted(found):
+            names |= {group for group in recurring if group in item.unit.text}
+        for phrase in sorted(names):
             seen.add(phrase, value, None if is_lead else (place, item.document))
     return _rate(brief, seen, topic_tokens)
 
 
-def _nearness(scored: Sequence[Scored]) -> dict[int, float]:
-    """How near each document is to the topic: its best sentence against the best of all."""
+def _nearness(scored: Sequence[Scored], shares: Sequence[float]) -> dict[int, float]:
+    """How near each document is to the topic, as a whole and by its best sentence; 1 is nearest."""
     best: dict[int, float] = {}
     for item in scored:
         best[item.document] = max(best.get(item.document, 0.0), item.coverage)
     most = max(best.values(), default=0.0) or 1.0
-    return {document: max(0.05, share / most) for document, share in best.items()}
+    return {
+        document: max(0.05, share / most) * shares[document] for document, share in best.items()
+    }
 
 
 class _Seen(NamedTuple):
@@ -197,31 +219,33 @@ def _rate(brief: Brief, seen: _Seen, topic_tokens: frozenset[str]) -> list[_Cand
     return rated
 
 
-def _best_sentences(
-    brief: Brief, hits: Sequence[Hit], topic_tokens: frozenset[str]
-) -> list[Scored]:
+def _find_sentences(brief: Brief, hits: Sequence[Hit]) -> _Found:
+    topic_tokens = frozenset(content_tokens(brief.topic, brief.language) or tokenize(brief.topic))
     documents: list[Sequence[Unit]] = []
     for hit in hits:
         page = Page(hit.url, hit.url, "ok", text=hit.snippet)
         documents.append(quotable_units(page, brief.language, topic_tokens))
     question = ask(brief.topic, brief.language, [u.terms for units in documents for u in units])
-    documents = _near_topic(question, documents)
+    shares = _shares_of_topic(question, documents)
+    documents = [
+        units if share >= MIN_SHARE else () for units, share in zip(documents, shares, strict=True)
+    ]
     scored = score_documents(question, documents)
     relevant = keep_relevant(scored)
     kept = set(map(id, relevant))
-    return [*relevant, *(item for item in scored if id(item) not in kept)][:MAX_SENTENCES]
+    best = [*relevant, *(item for item in scored if id(item) not in kept)][:MAX_SENTENCES]
+    return _Found(best, shares, topic_tokens)
 
 
-def _near_topic(question: Question, documents: list[Sequence[Unit]]) -> list[Sequence[Unit]]:
-    """Leave out documents that hold too little of what the nearest one holds of the topic."""
-    shares = [
-        coverage(question, frozenset().union(*(unit.terms for unit in units))) if units else 0.0
-        for units in documents
-    ]
-    enough = NEAR_SHARE * max(shares, default=0.0)
-    return [
-        units if share >= enough else () for units, share in zip(documents, shares, strict=True)
-    ]
+def _shares_of_topic(question: Question, documents: list[Sequence[Unit]]) -> list[float]:
+    """What each document holds of the topic, beside the nearest one; 1 for that one."""
+    subject = subject_of(question)
+    held: list[float] = []
+    for units in documents:
+        words = frozenset[str]().union(*(unit.terms for unit in units))
+        held.append(coverage(subject, words) if names_subject(question, words) else 0.0)
+    most = max(held, default=0.0) or 1.0
+    return [share / most for share in held]
 
 
 def _rewords(tokens: frozenset[str], topic: frozenset[str]) -> bool:
@@ -235,21 +259,18 @@ def _differ(one: _Candidate, other: _Candidate) -> bool:
 
 
 def _shape(name: str, language: str) -> float:
-    """How good a name the phrase makes: two words say more than one, three are often too many."""
+    """How good a name the phrase makes: two words say more than one, a lone common word little."""
     if language in _DENSE:
         return {2: 0.7, 3: 1.0, 4: 1.3, 5: 1.1, 6: 1.0}.get(len(name), 0.5)
     parts = name.split()
-    score = {1: 0.6, 2: 1.3, 3: 1.15}.get(len(parts), 0.5)
     capitals = [part[:1].isupper() for part in parts]
-    if language == "de":  # nouns have capitals: a name ends in one
+    if language == "de":  # nouns have capitals: a name ends in one; compounds are one long word
+        score = {1: 1.0 if len(name) >= _LONG_NOUN else 0.5, 2: 1.3, 3: 1.1}.get(len(parts), 0.5)
         return score if capitals[-1] else 0.2 * score
-    if language == "en" and _VERBLIKE.search(f"{parts[0]} {parts[-1]} ".lower()):
-        score *= 0.4
-    if language == "en" and len(parts) == 1 and not _NOUNLIKE.search(name):
-        score *= 0.7
-    if all(capitals):
-        return score * 1.25
-    return score * (0.7 if len(parts) == 1 and language in _CASED else 1.0)
+    score = {1: 0.5, 2: 1.3, 3: 1.3}.get(len(parts), 0.8)
+    if language in _CASED and len(parts) == 1 and not capitals[0]:
+        score *= 0.3 if language == "en" and not _NOUNLIKE.search(name) else 0.6
+    return score * (1.25 if all(capitals) else 1.0)
 
 
 def _queries(name: str, brief: Brief) -> tuple[str, ...]:

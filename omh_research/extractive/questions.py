@@ -119,6 +119,9 @@ _YES_NO = lazy_re(
 )
 
 
+_CAUSE = lazy_re(r"\b(?:caused|causes)\b", re.I)
+
+
 @cache
 def _patterns(table: str) -> dict[str, re.Pattern[str]]:
     if table == "asked":
@@ -139,10 +142,11 @@ def answer_kinds(question: str) -> frozenset[str]:
 
 def strip_question_words(question: str) -> str:
     """Return the question without the words that only ask ("how many", "哪一年")."""
+    kept = _CAUSE.findall(question)  # "what causes": a sentence that says "caused by" answers it
     for kind, pattern in _patterns("asked").items():
         if kind != "definition":  # its patterns take the subject along
             question = pattern.sub(" ", question)
-    return question
+    return " ".join([question, *kept])
 
 
 def is_question(topic: str) -> bool:

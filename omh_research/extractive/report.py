@@ -23,7 +23,7 @@ from omh_research.extractive.lines import (
     read_quote_lines,
     source_line,
 )
-from omh_research.extractive.scoring import ask, ask_about, coverage
+from omh_research.extractive.scoring import ask, ask_about, coverage, names_subject, subject_of
 from omh_research.lazy_re import lazy_re
 from omh_research.tools.normal_form import normalise
 from omh_research.tools.tokens import content_tokens
@@ -157,12 +157,16 @@ def _near_topic(brief: Brief, rows: list[_Row]) -> list[_Row]:
     """Return the rows that answer the topic itself: of the lead's document, or with its words."""
     if not rows:
         return []
-    question = ask(brief.topic, brief.language, (row.quote.terms for row in rows))
+    question = subject_of(ask(brief.topic, brief.language, (row.quote.terms for row in rows)))
     enough = NEAR_SHARE * coverage(question, rows[0].quote.terms)
     return [
         row
         for row in rows[1:]
-        if row.quote.url == rows[0].quote.url or coverage(question, row.quote.terms) >= enough
+        if row.quote.url == rows[0].quote.url
+        or (
+            coverage(question, row.quote.terms) >= enough
+            and names_subject(question, row.quote.terms)
+        )
     ]
 
 

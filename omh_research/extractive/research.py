@@ -25,7 +25,9 @@ from omh_research.extractive.scoring import (
     ask_about,
     coverage,
     keep_relevant,
+    names_subject,
     score_documents,
+    subject_of,
 )
 from omh_research.extractive.units import Unit, is_dense, quotable_units
 from omh_research.tools.tokens import content_tokens
@@ -187,8 +189,12 @@ def _near_topic(brief: Brief, scored: Sequence[Scored]) -> set[int]:
     words: dict[int, set[str]] = {}
     for item in scored:
         words.setdefault(item.document, set()).update(item.unit.terms)
-    topic = ask(brief.topic, brief.language, (item.unit.terms for item in scored))
-    shares = {document: coverage(topic, frozenset(held)) for document, held in words.items()}
+    topic = subject_of(ask(brief.topic, brief.language, (item.unit.terms for item in scored)))
+    shares = {
+        document: coverage(topic, frozenset(held))
+        for document, held in words.items()
+        if names_subject(topic, frozenset(held))
+    }
     enough = NEAR_SHARE * max(shares.values(), default=0.0)
     return {document for document, share in shares.items() if share and share >= enough}
 

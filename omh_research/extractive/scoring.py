@@ -12,17 +12,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from omh_research.extractive.questions import answer_kinds, offered_share, strip_question_words
 from omh_research.extractive.units import Unit
+from omh_research.extractive.word_classes import aspects
 from omh_research.tools.ranking import inverse_frequency
-from omh_research.tools.tokens import content_tokens, is_cjk, tokenize
+from omh_research.tools.tokens import content_tokens, content_words, is_cjk, terms, tokenize
 
 INFLECTED = 0.7  # a word that shares a long beginning with the question's word
 BEFORE, AFTER, ELSEWHERE = 0.4, 0.3, 0.2  # the word stands in a neighbour, or in the document
 RANK_WEIGHT, RANK_DECAY = 0.35, 0.3
 KIND_WEIGHT = 0.15
+ASPECT_SHARE = 0.5
 SAYS_NOTHING_NEW = 0.3
 UNSEEN_BIGRAM = 0.3
 # A sentence that holds less of the question's weight than this is not about it.
@@ -60,10 +62,40 @@ class Scored(Struct, frozen=True):
 
 
 def ask(text: str, language: str, pool: Iterable[frozenset[str]]) -> Question:
-    """Return the question, its words weighted by how rare they are in `pool` (token sets)."""
+    """Return the question, its words weighted by how rare they are in `pool` (token sets).
+
+    Words that only ask something of the subject ("history", "causes") count less than it does.
+    """
     asked = strip_question_words(text)
     tokens = content_tokens(asked, language) or content_tokens(text, language) or tokenize(text)
-    return Question(text, *_weigh(tokens, pool), answer_kinds(text))
+    return subject_of(Question(text, *_weigh(tokens, pool), answer_kinds(text)))
+
+
+def subject_of(question: Question) -> Question:
+    """Return the question with its words that name nothing at half their weight.
+
+    Unchanged when it has no others. What is to tell whether a document speaks of the subject at
+    all takes it once more.
+    """
+    light = _light_terms(question)
+    if not light:
+        return question
+    weights = {
+        term: weight * (ASPECT_SHARE if term in light else 1.0)
+        for term, weight in question.weights.items()
+    }
+    return structs.replace(question, weights=weights)
+
+
+def _light_terms(question: Question) -> frozenset[str]:
+    """The question's terms that name nothing; none of them where it has no others."""
+    light = frozenset(terms(sorted(aspects() & set(content_words(question.text)))))
+    return light if question.weights.keys() - light else frozenset()
+
+
+def names_subject(question: Question, held: frozenset[str]) -> bool:
+    """Return whether these terms hold one of the question's that names its subject."""
+    return bool(_matches(question, held).keys() - _light_terms(question))
 
 
 def ask_about(subtopic: str, topic: str, language: str, pool: Iterable[frozenset[str]]) -> Question:
