@@ -20,7 +20,8 @@ def summarise(project: Project, slug: str) -> str:
     except OmhError:
         meta, body = {}, ""
     fetched, declared = meta.get("sources_fetched", "?"), meta.get("sources_declared", "?")
-    sources = f"{fetched} sources read, {declared} only declared"
+    noun = "source" if fetched == "1" else "sources"
+    sources = f"{fetched} {noun} read, {declared} only declared"
     insufficient = body.count("(insufficient sources for this subtopic)")
     lines = [f"confirmed: {path}", f"sources: {sources}"]
     if fetched == "0":
