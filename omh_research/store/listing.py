@@ -26,12 +26,13 @@ from omh_research.store.row import Row, row_of
 
 CACHE_NAME = "runs.msgpack"
 CACHE_VERSION = 1
+_USUAL_BYTES = 32 * 1024  # room for nearly every state; asking for the most costs time
 _PREFIX, _SUFFIX = "research--", ".json"
 _STATE_NAME = lazy_re(_PREFIX + SLUG.pattern + re.escape(_SUFFIX)).fullmatch
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
-class _Peek(Struct, frozen=True, kw_only=True):
+class _Peek(Struct, frozen=True, kw_only=True, gc=False):
     """The fields of a state that a row shows: decoding these alone is what makes listing fast."""
 
     slug: str
@@ -53,7 +54,7 @@ class _Peek(Struct, frozen=True, kw_only=True):
 _PEEK = msgspec.json.Decoder(_Peek)
 
 
-class _Entry(Struct, frozen=True, array_like=True):
+class _Entry(Struct, frozen=True, array_like=True, gc=False):
     mtime_ns: int
     size: int
     inode: int
@@ -78,11 +79,11 @@ def list_runs(layout: Layout, *, use_cache: bool = True) -> Listing:
     """Return every run of the root. Reads only files that changed since the cache was written."""
     if not (disk.check_directory(layout.base) and disk.check_directory(layout.state_dir)):
         return Listing(())
-    cached = _read_cache(layout) if use_cache else {}
     names = os.listdir(layout.state_dir)
     collecting = gc.isenabled()
     gc.disable()  # thousands of small objects that live on: collecting would only walk them
     try:
+        cached = _read_cache(layout) if use_cache else {}
         entries = _entries(layout.state_dir, names, cached, stamped=use_cache)
     finally:
         if collecting:
@@ -148,7 +149,9 @@ def _read_entry(path: str, name: str, directory: int | None, stamped: bool) -> _
         fd = os.open(path, _FLAGS, dir_fd=directory)
         try:
             info = os.fstat(fd) if stamped else None
-            data = os.read(fd, MAX_STATE_BYTES + 1)
+            data = os.read(fd, _USUAL_BYTES)
+            if len(data) == _USUAL_BYTES:
+                data += os.read(fd, MAX_STATE_BYTES + 1 - _USUAL_BYTES)
         finally:
             os.close(fd)
     except FileNotFoundError:

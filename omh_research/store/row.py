@@ -10,7 +10,7 @@ from msgspec import Struct
 from omh_research.documents.state import Spent, State
 
 
-class Row(Struct, frozen=True, array_like=True):
+class Row(Struct, frozen=True, array_like=True, gc=False):
     """One run at a glance. `problem` says why its state cannot be read ("" when it can)."""
 
     slug: str
