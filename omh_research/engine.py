@@ -7,9 +7,6 @@ Refuses to parse arguments, to print, and to know delegates or providers. Import
 from __future__ import annotations
 
 import contextlib
-import os
-from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Protocol
 
 from msgspec import Struct
@@ -18,25 +15,20 @@ from msgspec.structs import replace
 from omh_research import commit, hooks, recovery
 from omh_research.budget import crossed_cap
 from omh_research.commit import Clear, Commit
-from omh_research.documents.names import check_slug
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.state import Spent, is_own
 from omh_research.documents.task import Task
 from omh_research.errors import (
-    BusyError,
-    FencedError,
-    NoSuchRunError,
     PrerequisiteError,
     UsageError,
 )
+from omh_research.holding import Held, guard_of
 from omh_research.machine import Phase
 from omh_research.outcome import Outcome
 from omh_research.phases import PHASES
 from omh_research.phases.accounts import spent_on
 from omh_research.phases.contract import AwaitingHost, CancelSeen, CapReached, Services
 from omh_research.project import Project
-from omh_research.store import heartbeat, lock
-from omh_research.store.writer import check_revision
 
 BREAKER_TEXT = "three calls failed in a row."
 
@@ -74,61 +66,6 @@ class StoredReplies(Protocol):
     def __call__(self, slug: str, tasks: tuple[Task, ...]) -> list[object]:
         """Return each task's stored reply or None."""
         ...
-
-
-class Held:
-    """A run held by this process: its lock and its heartbeat, for the length of a `with` block."""
-
-    def __init__(self, project: Project, slug: str, *, wait_s: float = lock.GRACE_S) -> None:
-        self._project, self._slug, self._wait_s = project, check_slug(slug), wait_s
-        self._lock: lock.Lock | None = None
-        self._beating: heartbeat.Beating | None = None
-
-    def __enter__(self) -> Held:
-        layout, settings = self._project.layout, self._project.settings
-        path = layout.heartbeat(self._slug)
-        if not os.path.isdir(layout.locks_dir):
-            self._project.writer.prepare_root()
-        try:
-            self._lock = lock.acquire(layout.lock(self._slug), wait_s=self._wait_s)
-        except BusyError:
-            raise _busy(self._slug, heartbeat.read_heartbeat(path)) from None
-        try:
-            beat = heartbeat.read_heartbeat(path)
-            if beat is not None and beat.host != heartbeat.own_host() and self._is_fresh(beat):
-                raise _busy(self._slug, beat)
-            self._project.writer.sweep(self._slug)
-        except BaseException:
-            self._lock.release()
-            raise
-        own = heartbeat.make_heartbeat("", self._project.now(), lease_s=settings.lease_s)
-        self._beating = heartbeat.Beating(path, own, self._project.now)
-        self._beating.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._beating is not None:
-            self._beating.__exit__(None, None, None)
-        if self._lock is not None:
-            self._lock.release()
-
-    def _is_fresh(self, beat: heartbeat.Heartbeat) -> bool:
-        try:
-            beaten = datetime.fromisoformat(beat.beat_at.replace("Z", "+00:00"))
-        except ValueError:
-            return False
-        age = (self._project.clock().astimezone(UTC) - beaten).total_seconds()
-        return age < beat.lease_s
-
-
-def _busy(slug: str, beat: heartbeat.Heartbeat | None) -> BusyError:
-    if beat is None:
-        return BusyError(f"{slug} is being advanced by another process.")
-    where = "" if beat.host == heartbeat.own_host() else f" on {beat.host}"
-    return BusyError(
-        f"{slug} is being advanced by process {beat.pid}{where} since {beat.started_at}.",
-        hint="Nothing was changed; try again when it is done.",
-    )
 
 
 def advance(
@@ -248,7 +185,7 @@ def recover_held(
     project: Project, snapshot: Snapshot, services_for: ServicesFor
 ) -> StepReport | None:
     """Phase 0 for one held run: a cancel asked for, or a confirmed report not cleared."""
-    if snapshot.cancel is not None and snapshot.state.phase == Phase.SEARCH:
+    if snapshot.cancel is not None and snapshot.state.phase in (Phase.SEARCH, Phase.GAP_CHECK):
         with contextlib.suppress(PrerequisiteError, UsageError):  # its delegate is gone: still end
             return _cancel(project, snapshot, services_for(snapshot))
     finishing = recovery.cancelled(snapshot) or recovery.diagnose(snapshot)
@@ -258,39 +195,16 @@ def recover_held(
     return _report(finishing, ())
 
 
-def guard_of(project: Project, snapshot: Snapshot) -> Callable[[], None]:
-    """Return a check that this process still owns the run; it raises `FencedError` if not."""
-    slug, base = snapshot.slug, snapshot.state
-    known = project.reader.state_bytes(slug)
-
-    def guard() -> None:
-        now = project.reader.state_bytes(slug)
-        if now == known:
-            return
-        found = project.reader.state(slug)
-        if found is None:
-            raise NoSuchRunError(f"The state of {slug} was removed while it was advanced.")
-        if is_own(found):
-            check_revision(found, base)
-        beat = heartbeat.read_heartbeat(project.layout.heartbeat(slug))
-        if beat is not None and beat.pid != os.getpid():
-            raise FencedError(f"{slug} was taken over by process {beat.pid} on {beat.host}.")
-
-    return guard
-
-
 def _cancel(
     project: Project, snapshot: Snapshot, services: Services, notes: tuple[str, ...] = ()
 ) -> StepReport:
-    from omh_research.phases.search import batch_of, salvage
+    from omh_research.phases.salvage import open_tasks, salvage
     from omh_research.store.mailbox import Mailbox
 
-    replies = []
-    if snapshot.state.phase == Phase.SEARCH and snapshot.plan is not None:
-        mailbox = Mailbox(project.layout, snapshot.slug)
-        batch = batch_of(snapshot, services.research_tools)
-        replies = [mailbox.get(task.id) for _, task in batch]
-    planned = commit.plan(salvage(snapshot, services, replies), snapshot)
+    mailbox = Mailbox(project.layout, snapshot.slug)
+    tasks = open_tasks(snapshot, services)
+    replies = [mailbox.get(task.id) for _, task in tasks]
+    planned = commit.plan(salvage(snapshot, services, tasks, replies), snapshot)
     project.writer.execute(planned, guard_of(project, snapshot))
     return _report(planned, notes)
 

@@ -23,7 +23,7 @@ from omh_research.documents.task import Reply
 from omh_research.errors import PlanError
 from omh_research.machine import Trigger
 from omh_research.outcome import Artifact, Outcome, Rows
-from omh_research.phases import goals
+from omh_research.phases import goals, landscape
 from omh_research.phases.accounts import accounted
 from omh_research.phases.contract import MAX_FAILURES, Services, language_of
 from omh_research.tools import caps
@@ -100,6 +100,9 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
     given = snapshot.options.subtopics
     if given:
         subtopics = tuple(Subtopic(name=name, queries=queries) for name, queries in given)
+        return _planned(snapshot, settle(subtopics, overrides(snapshot.options)), language, ())
+    if snapshot.options.landscape:
+        subtopics = landscape.subtopics_of(snapshot.options.landscape, language)
         return _planned(snapshot, settle(subtopics, overrides(snapshot.options)), language, ())
     failed = snapshot.state.failures.get("planner", 0)
     trouble = snapshot.state.last_verifier_feedback or ""

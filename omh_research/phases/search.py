@@ -2,7 +2,7 @@
 
 Job: hand out the next pending subtopics, turn replies into findings and evidence rows, keep the
 order findings, completed, phase. Refuses to search or fetch itself (E19).
-Importers: phases, engine.
+Importers: phases.
 """
 
 from __future__ import annotations
@@ -158,24 +158,3 @@ def notes_of(batch: list[tuple[Subtopic, Task]], replies: tuple[Reply, ...]) -> 
             notes.append(f"researcher of {subtopic.name!r} failed: {reply.reason}")
         notes += reply.notes
     return tuple(dict.fromkeys(notes))
-
-
-def salvage(snapshot: Snapshot, services: Services, replies: list[Reply | None]) -> Outcome:
-    """Return a cancel that first keeps the findings which had come back already (spec E35)."""
-    texts: list[tuple[Subtopic, str]] = []
-    stems: dict[str, str] = {}
-    if snapshot.state.phase == "search" and snapshot.plan is not None:
-        stems = dict(zip(snapshot.plan.names, finding_stems(snapshot.plan.names), strict=True))
-        batch = batch_of(snapshot, services.research_tools)
-        for (subtopic, _), reply in zip(batch, replies, strict=True):
-            if reply is not None and reply.status == "answered":
-                texts.append((subtopic, reply.text))
-    artifacts, rows = findings_of(texts, stems, snapshot, services)
-    state = snapshot.state
-    cancelled = event.make(Word.CANCELLED, state.slug, state.step + 1)
-    return Outcome(
-        trigger=Trigger.CANCELLED,
-        artifacts=artifacts,
-        rows=(rows,) if rows.lines else (),
-        events=(cancelled,),
-    )

@@ -9,8 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from omh_research.documents.task import Reply
+from omh_research.project import Project
+from omh_research.settings import Settings
+from omh_research.store.mailbox import Mailbox
 from tests.runs import (
     NAMES,
+    STEMS,
     SUBTOPICS,
     TOPIC,
     Run,
@@ -203,4 +208,21 @@ def test_a_run_whose_delegate_is_gone_can_still_be_cancelled(tmp_path: Path) -> 
     assert run.step().code in (2, 8)
     assert run.cli("cancel", run.slug).code == 0
     assert run.step().code == 4
+    check_cancelled(run)
+
+
+def test_a_cancel_in_the_gap_check_keeps_the_follow_up_that_had_come_back(tmp_path: Path) -> None:
+    """E35: its answer was stored, the commit was not reached."""
+    run = Run(tmp_path)
+    run.start(delegate="host")
+    for name, stem in zip(NAMES, STEMS, strict=True):
+        run.cli("submit", run.slug, f"search-0-{stem}", stdin=finding(name, gaps="the height"))
+    asked = run.cli("next", run.slug, "--json").json["tasks"]
+    assert [task["role"] for task in asked] == ["researcher"], asked
+    text = finding(NAMES[0])
+    project = Project(Settings(root=str(run.root)))
+    Mailbox(project.layout, run.slug).put(Reply(asked[0]["id"], text=text))
+    run.cli("cancel", run.slug)
+    assert run.step().code == 4
+    assert run.finding_path("_followup").read_text("utf-8").endswith(text)
     check_cancelled(run)
