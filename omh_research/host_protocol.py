@@ -17,9 +17,11 @@ from omh_research import commit, engine, hooks
 from omh_research.documents.names import check_task_id
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.source import Fetch
+from omh_research.documents.state import State
 from omh_research.documents.task import Reply, Task, Usage
-from omh_research.engine import Held, ServicesFor, StepReport, advance
+from omh_research.engine import ServicesFor, StepReport, advance
 from omh_research.errors import CancelledError, NoSuchRunError, UsageError
+from omh_research.holding import Held, guard_of
 from omh_research.machine import Phase
 from omh_research.phases import PHASES
 from omh_research.phases.contract import AwaitingHost
@@ -177,29 +179,38 @@ def _take(
     held = mailbox.get(answer.task_id)
     open_tasks = _open_tasks(snapshot, services_for)
     task = next((task for task in open_tasks if task.id == answer.task_id), None)
-    if task is None:
-        if held is not None and held.status == "answered" and held.text == answer.text:
+    if task is not None:
+        _keep_sources(project, slug, task, answer)
+        mailbox.put(_reply(project, task, answer))
+    elif held is not None and held.status == "answered" and held.text == answer.text:
+        if open_tasks or not _is_of_phase(answer.task_id, state):
             return _report(slug, answer, False, state.phase, open_tasks)
+        # The last answer was stored before, and its commit was not reached: make up for it.
+    else:
         raise UsageError(
             f"{slug} has no open task {answer.task_id}"
             + (": it is finished." if held is not None else "."),
             hint=f"`omh-research next {slug} --json` lists the open ones.",
         )
-    _keep_sources(project, slug, task, answer)
-    mailbox.put(_reply(project, task, answer))
     snapshot = engine.read_snapshot(project, slug)
     services = services_for(snapshot)
     try:
         outcome = PHASES[state.phase](snapshot, services)
     except AwaitingHost as waiting:
-        return _report(slug, answer, True, state.phase, waiting.tasks)
+        return _report(slug, answer, task is not None, state.phase, waiting.tasks)
     planned = commit.plan(outcome, snapshot, engine.spent_by(project, slug))
-    hooks.carry_out(project, planned, snapshot.state, engine.guard_of(project, snapshot))
+    hooks.carry_out(project, planned, snapshot.state, guard_of(project, snapshot))
     status = "active" if planned.state is not None else planned.phase
     if planned.phase == Phase.BLOCKED:
         status = "blocked"
-    report = _report(slug, answer, True, planned.phase, ())
+    report = _report(slug, answer, task is not None, planned.phase, ())
     return msgspec.structs.replace(report, status=status, notes=outcome.notes)
+
+
+def _is_of_phase(task_id: str, state: State) -> bool:
+    """Tell whether a task is of the phase in which the run stands; ids begin with their phase."""
+    is_host = state.delegate == "host" and state.phase != Phase.BLOCKED
+    return is_host and task_id.startswith(f"{state.phase.replace('_', '-')}-")
 
 
 def _open_tasks(snapshot: Snapshot, services_for: ServicesFor) -> tuple[Task, ...]:

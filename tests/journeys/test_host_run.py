@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from omh_research.documents.task import Reply
+from omh_research.project import Project
+from omh_research.settings import Settings
+from omh_research.store.mailbox import Mailbox
 from tests.runs import NAMES, STEMS, SUBTOPICS, TOPIC, Run, finding, report, verdict
 
 
@@ -140,6 +144,24 @@ def test_the_same_text_twice_is_quiet_another_is_refused(run: Run) -> None:
     search_all(run)
     late = submit(run, "search-0-moon-and-sun", finding(NAMES[0]))
     assert (late.code, late.json["stored"]) == (0, False), "also when the batch is committed"
+
+
+def test_a_last_answer_that_was_stored_but_not_committed_is_committed_when_it_comes_again(
+    run: Run,
+) -> None:
+    """E39, E20: killed between storing and the commit, the host hands the same answer in again."""
+    for name, stem in zip(NAMES[:2], STEMS[:2], strict=True):
+        submit(run, f"search-0-{stem}", finding(name))
+    last = f"search-0-{STEMS[2]}"
+    project = Project(Settings(root=str(run.root)))
+    Mailbox(project.layout, run.slug).put(Reply(last, text=finding(NAMES[2])))
+    again = submit(run, last, finding(NAMES[2]))
+    assert (again.code, again.json["stored"], again.json["waiting"]) == (0, False, 0)
+    assert again.json["phase"] == "gap_check" == run.state()["phase"]
+    assert run.words().count("BATCH_COMPLETE") == 1
+    late = submit(run, last, finding(NAMES[2]))
+    assert (late.code, late.json["phase"]) == (0, "gap_check"), "no other phase is started"
+    assert run.words().count("GAP_CHECK_COMPLETE") == 0
 
 
 @pytest.mark.parametrize(
