@@ -70,7 +70,8 @@ def retry(project: Project, slug: str) -> RunStatus:
         NoSuchRunError: no such run. UsageError: it is not blocked.
     """
     from omh_research import commit, hooks, recovery
-    from omh_research.engine import Held, guard_of, read_snapshot
+    from omh_research.engine import read_snapshot
+    from omh_research.holding import Held, guard_of
     from omh_research.retrying import retried
 
     check_slug(slug)
@@ -94,7 +95,7 @@ def clear(project: Project, slug: str) -> None:
     """
     from omh_research.commit import Log
     from omh_research.documents import event
-    from omh_research.engine import Held
+    from omh_research.holding import Held
 
     check_slug(slug)
     if not os.path.lexists(project.layout.state(slug)):
@@ -134,7 +135,7 @@ def recover(project: Project, *, move_damaged: bool) -> list[dict[str, str]]:
 
 
 def _recover_damaged(project: Project, slug: str, move: bool) -> str:
-    from omh_research.engine import Held
+    from omh_research.holding import Held
 
     if not move:
         return ""
@@ -149,7 +150,7 @@ def _recover_damaged(project: Project, slug: str, move: bool) -> str:
 
 
 def _recover_one(project: Project, slug: str, beating: bool) -> list[dict[str, str]]:
-    from omh_research.engine import Held
+    from omh_research.holding import Held
 
     with Held(project, slug):  # taking the run sweeps what a crash left
         if project.writer.sweep_orphans(slug):

@@ -20,7 +20,8 @@ from omh_research.documents.names import fold_topic, make_slug
 from omh_research.documents.options import RunOptions, to_plain
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.state import State
-from omh_research.engine import Held, ServicesFor, StepReport, advance_held, recover_held
+from omh_research.engine import ServicesFor, StepReport, advance_held, recover_held
+from omh_research.holding import Held
 from omh_research.errors import BusyError, NoSuchRunError, OmhError, ScopeError, UsageError
 from omh_research.machine import Phase
 from omh_research.project import Project

@@ -24,6 +24,7 @@ from omh_research.documents.options import RunOptions
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.task import Reply, Task
 from omh_research.errors import OmhError, PrerequisiteError
+from omh_research.holding import fence_of
 from omh_research.phases.accounts import spent_on
 from omh_research.phases.contract import SEARCH_TOOLS, Services
 from omh_research.project import Project
@@ -160,8 +161,9 @@ class Wiring:
         state, options = snapshot.state, snapshot.options
         layout = self._project.layout
         delegate = self.delegate(state.delegate, options)
-        record = Sources(layout, state.slug, canonical)
-        mailbox = Mailbox(layout, state.slug)
+        fence = fence_of(self._project, state)
+        record = Sources(layout, state.slug, canonical, fence)
+        mailbox = Mailbox(layout, state.slug, fence)
         budget = budget_of(granted_caps(snapshot))
         rules = LibraryRules(canonical, self._project.now, budget, Traffic())
 

@@ -1,18 +1,16 @@
 """The heartbeat of a run that is being advanced: who, since when, until when (spec O4, S3).
 
-Job: write, refresh, read and remove `research--{slug}.heartbeat`. For display and for the lease
-between machines; on one machine the kernel lock decides. Refuses to hold up a run: a heartbeat
-that cannot be written is no failure. Importers: store, engine.
+Job: what `research--{slug}.heartbeat` says, and keeping it fresh. For display and for the lease
+between machines (`store.lease`); on one machine the kernel lock decides. Refuses to hold up a run:
+a heartbeat that cannot be written is no failure. Importers: store, holding, status.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import threading
-from types import TracebackType
-from typing import Self
+from collections.abc import Callable
 
 import msgspec
 from msgspec import Struct
@@ -21,6 +19,7 @@ from omh_research.errors import OmhError
 from omh_research.store import disk
 
 BEAT_S = 5.0
+BEATS_A_LEASE = 4
 
 
 class Heartbeat(Struct, frozen=True):
@@ -33,6 +32,7 @@ class Heartbeat(Struct, frozen=True):
     beat_at: str = ""
     deadline: str = ""
     lease_s: float = 60.0
+    token: str = ""
 
 
 def own_host() -> str:
@@ -40,55 +40,29 @@ def own_host() -> str:
     return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
 
 
-def read_heartbeat(path: str) -> Heartbeat | None:
-    """Return the heartbeat, or None if there is none or it cannot be read."""
+def parse_heartbeat(data: bytes | None) -> Heartbeat | None:
+    """Return what a heartbeat file says, or None if it says nothing that can be read."""
     try:
-        data = disk.read_bytes(path, max_bytes=10_000)
         return None if data is None else msgspec.json.decode(data, type=Heartbeat)
-    except (OmhError, msgspec.MsgspecError):
+    except (msgspec.MsgspecError, RecursionError):
         return None
 
 
-class Beating:
-    """Keeps a heartbeat fresh from a daemon thread for the length of a `with` block."""
+def read_heartbeat(path: str) -> Heartbeat | None:
+    """Return the heartbeat, or None if there is none or it cannot be read."""
+    try:
+        return parse_heartbeat(disk.read_bytes(path, max_bytes=10_000))
+    except OmhError:
+        return None
 
-    def __init__(self, path: str, beat: Heartbeat, now: object) -> None:
-        self._path, self._beat, self._now = path, beat, now
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
 
-    def __enter__(self) -> Self:
-        self._write()
-        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-        with contextlib.suppress(OmhError):
-            disk.remove(self._path, durable=False)
-
-    def _run(self) -> None:
-        while not self._stop.wait(BEAT_S):
-            self._write()
-
-    def _write(self) -> None:
-        now = self._now() if callable(self._now) else ""
-        self._beat = msgspec.structs.replace(self._beat, beat_at=now)
-        data = json.dumps(msgspec.to_builtins(self._beat)).encode("ascii")
-        with contextlib.suppress(OmhError):
-            disk.replace(self._path, data, mode=disk.STATE_MODE, durable=False)
+def render_heartbeat(beat: Heartbeat) -> bytes:
+    """Return the file's bytes; of one owner they always have one length."""
+    return json.dumps(msgspec.to_builtins(beat)).encode("ascii")
 
 
 def make_heartbeat(phase: str, now: str, deadline: str = "", lease_s: float = 60.0) -> Heartbeat:
-    """Return this process's heartbeat."""
+    """Return this process's heartbeat; its token is like no other's, on no other machine."""
     return Heartbeat(
         pid=os.getpid(),
         host=own_host(),
@@ -97,4 +71,29 @@ def make_heartbeat(phase: str, now: str, deadline: str = "", lease_s: float = 60
         beat_at=now,
         deadline=deadline,
         lease_s=lease_s,
+        token=os.urandom(8).hex(),
     )
+
+
+class Beating:
+    """Calls `beat` now and then from a daemon thread, until it says that the run is lost."""
+
+    def __init__(self, beat: Callable[[], bool], lease_s: float) -> None:
+        self._beat = beat
+        self._every_s = min(BEAT_S, lease_s / BEATS_A_LEASE)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, and wait until no beat is under way."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._every_s):
+            if not self._beat():
+                return

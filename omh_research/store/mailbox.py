@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections.abc import Callable
 
 import msgspec
 
@@ -27,10 +28,13 @@ def _checked(reply: Reply) -> dict[str, object]:
 
 
 class Mailbox:
-    """The stored replies of one run. Call `put` only under the run's lock."""
+    """The stored replies of one run. Call `put` only under the run's lock.
 
-    def __init__(self, layout: Layout, slug: str) -> None:
-        self._layout, self._slug = layout, slug
+    `fence` is asked before each write and raises if the run is another owner's now (spec S3).
+    """
+
+    def __init__(self, layout: Layout, slug: str, fence: Callable[[], None] = lambda: None) -> None:
+        self._layout, self._slug, self._fence = layout, slug, fence
 
     def get(self, task_id: str) -> Reply | None:
         """Return the stored reply to a task, or None.
@@ -62,6 +66,7 @@ class Mailbox:
 
         Raises:
             UsageError: the task is answered already, with another text, or the text is too long.
+            FencedError: the run is another owner's now.
         """
         held = self.get(reply.task_id)
         if held is not None and held.status == "answered":
@@ -69,6 +74,7 @@ class Mailbox:
             if reply.status == "answered" and held.text == text:
                 return False
             raise UsageError(f"Task {reply.task_id} is answered already, with another text.")
+        self._fence()
         folder = self._layout.tasks_dir(self._slug)
         disk.make_directories(self._layout.base, folder)
         data = disk.encode(json.dumps(_checked(reply), ensure_ascii=False))

@@ -25,9 +25,19 @@ MAX_TEXT_BYTES = 12_000_000
 
 
 class Sources:
-    """The fetch record of one run. `canonical` maps a URL to the form in which two are one."""
+    """The fetch record of one run. `canonical` maps a URL to the form in which two are one.
 
-    def __init__(self, layout: Layout, slug: str, canonical: Callable[[str], str]) -> None:
+    `fence` is asked before each write and raises if the run is another owner's now (spec S3).
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        slug: str,
+        canonical: Callable[[str], str],
+        fence: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._fence = fence
         self._layout, self._slug, self._canonical = layout, slug, canonical
         self._guard = threading.RLock()
         self._rows: list[Fetch] | None = None
@@ -62,6 +72,7 @@ class Sources:
             rows = self._load()
             if row in rows:
                 return
+            self._fence()
             self._make_folder()
             plain = checked(msgspec.to_builtins(row), Fetch, "a row of the fetch ledger")
             line = json.dumps(plain, ensure_ascii=False, sort_keys=True)
@@ -79,6 +90,7 @@ class Sources:
         sha256 = hashlib.sha256(data).hexdigest()
         path = self._layout.text(self._slug, sha256)
         with self._guard:
+            self._fence()
             disk.make_directories(self._layout.base, self._layout.texts_dir(self._slug))
             if disk.read_bytes(path, max_bytes=MAX_TEXT_BYTES * 2) != data:
                 disk.replace(path, data)

@@ -177,8 +177,6 @@ class Writer:
             layout.tasks_dir(slug),
         ):
             disk.sweep_temps(folder)
-        with contextlib.suppress(OSError):
-            os.unlink(layout.heartbeat(slug))
 
     def sweep_orphans(self, slug: str) -> bool:
         """Remove replies and markers of a run that ended; tell whether there were any.

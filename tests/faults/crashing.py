@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from omh_research.store import disk, lock
+from omh_research.store import disk, lease, lock
 
-CHANGES = ("write", "fsync", "replace", "rename", "unlink", "mkdir", "rmdir", "ftruncate")
+CHANGES = ("write", "fsync", "replace", "rename", "link", "unlink", "mkdir", "rmdir", "ftruncate")
 
 
 class Crash(BaseException):
@@ -75,6 +75,7 @@ def crash_at(patch: pytest.MonkeyPatch, at: int, *, torn: bool = False) -> Itera
 
     with patch.context() as inner:
         inner.setattr(disk, "os", dying)
+        inner.setattr(lease, "os", dying)
         inner.setattr(lock, "acquire", acquire)
         try:
             yield dying
