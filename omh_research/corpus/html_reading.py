@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
+from omh_research.corpus.taming import tame
 from omh_research.documents.source import Page
 from omh_research.lazy_re import lazy_re
 
@@ -27,7 +28,8 @@ _VOID = frozenset(
     ("br", "hr", "img", "input", "meta", "link", "area", "base", "col", "embed", "source", "track",
      "wbr")
 )  # fmt: skip
-_SPACE = lazy_re(r"[^\S\n]+")
+# Blank runs that are no single space: a match for every space of a page costs a hundred bytes each.
+_SPACE = lazy_re(r"[^\S\n ][^\S\n]*| [^\S\n]+")
 MAX_NOTE_CHARS = 1_500
 _TAG = lazy_re(r"<[^<>]*>")
 _NOTE = lazy_re(r"\s*(?:\[|&#91;)\s*[\w .]{1,16}\s*(?:\]|&#93;)\s*")
@@ -49,7 +51,7 @@ def read_html(text: str, url: str, *, links: bool = False) -> Page:
     text = _drop_note_marks(text)
     parser = _MainText()
     try:
-        parser.feed(text)
+        parser.feed(tame(text))
         parser.close()
     except (AssertionError, ValueError, RecursionError) as error:
         parser.note = f"markup ends early: {type(error).__name__}"

@@ -1,7 +1,7 @@
 """Markup made harmless for a forgiving parser.
 
 Job: one linear pass that takes out comments and turns every `<` that opens nothing into text.
-Refuses to parse. Importers: providers.web.
+Refuses to parse. Importers: corpus, providers.web.
 
 The standard library's HTMLParser looks for the end of an unfinished tag or comment again at every
 `<`: a page of 120 kB of `<a href="` kept it busy for 40 s. After this pass each construct ends

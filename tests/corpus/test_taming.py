@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omh_research.corpus.html_reading import read_html
+from omh_research.corpus.taming import MAX_CONSTRUCT_CHARS, tame
 from omh_research.providers.web import main_text
 from omh_research.providers.web.main_text import extract_main_text
-from omh_research.providers.web.taming import MAX_CONSTRUCT_CHARS, tame
 
 SENTENCE = "Water boils at one hundred degrees Celsius at sea level. "
 
@@ -82,15 +87,34 @@ def test_page_with_more_tags_than_the_extractor_takes_keeps_all_its_words(
     assert all(f"sea level. {number}" in text for number in range(60))
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_paragraph_of_ten_megabytes_is_read_within_bounds() -> None:
+    """Q12: one huge paragraph, every word kept, at most 200 MB for the whole program."""
+    program = (
+        "from omh_research.providers.web.main_text import extract_main_text\n"
+        f"sentence = {SENTENCE!r}\n"
+        "page = '<html><body><article><p>' + sentence * (10_000_000 // len(sentence)) + '</p>'\n"
+        "text = extract_main_text(page)\n"
+        "status = open('/proc/self/status').read()\n"
+        "peak = int(status.split('VmHWM:')[1].split()[0]) // 1024\n"
+        "print(text.count('boils'), page.count('boils'), peak)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    kept, given_, peak = map(int, done.stdout.split())
+    assert kept == given_
+    assert peak <= 120, "the page is 10 MB, the program 40"
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize(
     "piece", ['<a href="', "<!-- x ", "<", "<b ", "</", "<!", "<a b='", "<div>", "&lt;", "<p>w", "<script>", '<a x=">', "<![CDATA["]
 )  # fmt: skip
-def test_work_grows_in_line_with_the_markup(piece: str) -> None:
+@pytest.mark.parametrize("read", [extract_main_text, lambda markup: read_html(markup, "x:y")])
+def test_work_grows_in_line_with_the_markup(read: Callable[[str], Any], piece: str) -> None:
     def cost(size: int) -> float:
         markup = "<html><body>" + piece * (size // len(piece))
         began = time.process_time()
-        extract_main_text(markup)
+        read(markup)
         return time.process_time() - began
 
     cost(1_000)

@@ -13,12 +13,12 @@ from urllib.parse import parse_qs, urlsplit
 
 from msgspec import Struct
 
+from omh_research.corpus.taming import tame
 from omh_research.documents.source import Hit
 from omh_research.errors import ProviderError
 from omh_research.providers.asking import Question
 from omh_research.providers.cleaning import items, json_body, mapping
 from omh_research.providers.web.hits import make_hits
-from omh_research.providers.web.taming import tame
 
 if TYPE_CHECKING:
     from omh_research.transport import Transport

@@ -10,8 +10,8 @@ from __future__ import annotations
 import contextlib
 
 from omh_research.corpus.html_reading import MIN_MAIN_CHARS, _by_trafilatura, _MainText
+from omh_research.corpus.taming import tame
 from omh_research.lazy_re import lazy_re
-from omh_research.providers.web.taming import tame
 
 MAX_EXTRACTED_TAGS = 60_000
 """`<` in a page the extractor is given: it takes seconds and megabytes in proportion to them."""
