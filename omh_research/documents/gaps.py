@@ -7,11 +7,11 @@ judge whether a gap matters. Importers: documents, phases, delegates.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
 
 from omh_research.lazy_re import lazy_re
+from omh_research.unicode_form import unicode_form
 
 _BULLET = lazy_re(r"\s*(?:[-*+•·▪◦–—]|\(?\d{1,3}[.)、）]|\[[ xX]?\])\s+")
 _NONE = """
@@ -45,7 +45,7 @@ _OUTER = " \t*_`\"'“”‘’()（）[]【】<>.。,，;；:：-–—!！·�
 
 def is_none(text: str) -> bool:
     """Return whether `text` says, in any usual wording or language, that there is no gap (E23)."""
-    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(_OUTER)
+    folded = " ".join(unicode_form("NFKC", text).casefold().split()).strip(_OUTER)
     if not folded or folded in _none_words():
         return True
     head = _REMARK.split(folded, maxsplit=1)[0].strip(_OUTER)
@@ -88,4 +88,4 @@ def merge_gaps(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
 @cache
 def _none_words() -> frozenset[str]:
     words = re.split(r"[|\n]", _NONE)
-    return frozenset(unicodedata.normalize("NFKC", word).casefold().strip(_OUTER) for word in words)
+    return frozenset(unicode_form("NFKC", word).casefold().strip(_OUTER) for word in words)

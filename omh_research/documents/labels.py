@@ -13,6 +13,7 @@ from functools import cache
 from msgspec import Struct
 
 from omh_research.lazy_re import lazy_re
+from omh_research.unicode_form import unicode_form
 
 _NAMES = {
     "subtopic": """
@@ -117,7 +118,7 @@ class LabelLine(Struct, frozen=True):
 
 def fold_label(text: str) -> str:
     """Return a section name in the form of the tables: NFKC, lower case, bare of markup."""
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("_", " ")
+    folded = unicode_form("NFKC", text).casefold().replace("_", " ")
     folded = "".join(char for char in folded if unicodedata.category(char) not in _SYMBOLS)
     folded = _NUMBERING.sub("", folded.strip(_MARKUP + ":."), count=1)
     return " ".join(folded.split()).strip(_MARKUP + ":.")

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from omh_research.errors import UsageError
 from omh_research.lazy_re import lazy_re
+from omh_research.unicode_form import unicode_form
 
 SLUG_CHARS = 40
 STEM_CHARS = 60
@@ -44,7 +45,7 @@ def _transliterate(text: str) -> str:
     from anyascii import anyascii
 
     folded = "".join(char for char in text if not 0xD800 <= ord(char) <= 0xDFFF)
-    return anyascii(unicodedata.normalize("NFKC", folded))
+    return anyascii(unicode_form("NFKC", folded))
 
 
 def make_slug(topic: str, today: str, rand4: str) -> str:
@@ -114,7 +115,7 @@ def fold_topic(text: str) -> str:
     NFKC, case folded, whitespace runs to one space, outer punctuation off. A topic that is
     nothing but punctuation keeps it.
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    folded = unicode_form("NFKC", unicode_form("NFKC", text).casefold())
     folded = " ".join(folded.split())
     start, end = 0, len(folded)
     while start < end and _is_outer(folded[start]):

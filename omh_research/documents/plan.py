@@ -19,6 +19,7 @@ from omh_research.documents.answer_text import drop_fence_lines, unwrap_answer
 from omh_research.documents.yaml_text import MAX_YAML_BYTES, YamlRefused, read_yaml
 from omh_research.errors import DamagedFileError, PlanError
 from omh_research.lazy_re import lazy_re
+from omh_research.unicode_form import unicode_form
 
 MIN_SUBTOPICS, MAX_SUBTOPICS = 3, 5
 MIN_QUERIES, MAX_QUERIES = 2, 3
@@ -118,7 +119,7 @@ def check_plan(subtopics: Sequence[Subtopic], *, counted: bool = True) -> None:
     seen: set[str] = set()
     for subtopic in subtopics:
         _check_subtopic(subtopic)
-        folded = unicodedata.normalize("NFKC", subtopic.name).casefold().strip()
+        folded = unicode_form("NFKC", subtopic.name).casefold().strip()
         if folded in seen:
             raise PlanError(f"The subtopic name {subtopic.name!a} stands twice in the plan.")
         seen.add(folded)

@@ -8,7 +8,6 @@ quotations in a piece of it. Refuses to resolve citations or to judge anything (
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from msgspec import Struct
 
@@ -20,6 +19,7 @@ from omh_research.documents.labels import (
     read_label_line,
 )
 from omh_research.lazy_re import lazy_re
+from omh_research.unicode_form import unicode_form
 
 INSUFFICIENT = "(insufficient sources for this subtopic)"
 UNVERIFIED = "(unverified)"
@@ -100,7 +100,7 @@ def fold_title(text: str) -> str:
 
     NFKC, case folded, letters and digits only; list numbers, citations and markup do not count.
     """
-    folded = fold_label(unicodedata.normalize("NFKC", text))
+    folded = fold_label(unicode_form("NFKC", text))
     return _FOLD_DROP.sub("", folded)
 
 
@@ -124,8 +124,7 @@ def find_subtopic(report: Report, name: str) -> Section | None:
 def _opens_with(title: str, name: str) -> bool:
     """Return whether `title` is `name` followed by a remark set off by punctuation."""
     folded, wanted = (
-        " ".join(unicodedata.normalize("NFKC", t).casefold().split())
-        for t in (fold_label(title), name)
+        " ".join(unicode_form("NFKC", t).casefold().split()) for t in (fold_label(title), name)
     )
     rest = folded.removeprefix(wanted)
     return rest != folded and bool(re.match(r"\s*[:：(（\[—–|,;]|\s-\s", rest))

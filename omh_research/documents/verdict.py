@@ -8,13 +8,13 @@ in text the verifier quotes is none. Refuses to judge the reasons. Importers: ph
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from msgspec import Struct
 
 from omh_research.documents.answer_text import is_fence_line, unwrap_answer
 from omh_research.documents.gaps import read_gaps
 from omh_research.lazy_re import lazy_re
+from omh_research.unicode_form import unicode_form
 
 PASS, FAIL, UNREADABLE = "PASS", "FAIL", "unreadable"
 VOTES = ("confirm", "refute", "qualified", "abstain")
@@ -101,7 +101,7 @@ def has_verdict_line(text: str) -> bool:
 
     A report must not: what it says is judged, it does not judge itself.
     """
-    for line in unicodedata.normalize("NFKC", text).split("\n"):
+    for line in unicode_form("NFKC", text).split("\n"):
         match = _VERDICT_LINE.fullmatch(line) or _VERDICT_JSON.fullmatch(line)
         if match and _value(match["value"]) != UNREADABLE:
             return True
@@ -113,7 +113,7 @@ def has_verdict_line(text: str) -> bool:
 
 def _folded_lines(text: str) -> list[str]:
     answer = unwrap_answer(text, keep_unclosed_thinking=False)
-    return unicodedata.normalize("NFKC", answer).split("\n")
+    return unicode_form("NFKC", answer).split("\n")
 
 
 def _is_quoted(line: str) -> bool:
@@ -122,7 +122,7 @@ def _is_quoted(line: str) -> bool:
 
 
 def _echoed_lines(shown: str) -> frozenset[str]:
-    lines = unicodedata.normalize("NFKC", shown).split("\n")
+    lines = unicode_form("NFKC", shown).split("\n")
     return frozenset(line.strip() for line in lines if line.strip())
 
 

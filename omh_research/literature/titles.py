@@ -18,6 +18,7 @@ import unicodedata
 from msgspec import Struct
 
 from omh_research.lazy_re import lazy_re
+from omh_research.unicode_form import unicode_form
 
 MAX_TITLE = 1_000
 TITLE_SIMILARITY = 0.92
@@ -132,7 +133,7 @@ def fold(text: str) -> str:
         text = _TAG.sub("", text)
     if text.isascii():
         return text.lower().replace("'", "").replace("`", "")
-    text = unicodedata.normalize("NFKD", text.casefold()).translate(_SPECIAL)
+    text = unicode_form("NFKD", text.casefold()).translate(_SPECIAL)
     return "".join([c for c in text if not unicodedata.combining(c)])
 
 

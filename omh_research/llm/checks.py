@@ -7,11 +7,11 @@ judge whether an answer is true. Importers: delegates.llm.
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from omh_research.documents.answer_text import unwrap_answer
 from omh_research.documents.finding import INSUFFICIENT, NONE_FOUND
 from omh_research.lazy_re import lazy_re
+from omh_research.unicode_form import unicode_form
 
 ECHO_SHARE = 0.6
 MIN_LINE_CHARS = 12
@@ -53,7 +53,7 @@ def find_fault(text: str, asked: str) -> str:
 
 
 def _plain(line: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", line).strip(" \t-*#>`_").casefold().split())
+    return " ".join(unicode_form("NFKC", line).strip(" \t-*#>`_").casefold().split())
 
 
 def _is_content(line: str) -> bool:

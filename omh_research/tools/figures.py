@@ -9,7 +9,6 @@ to convert units or to round. Importers: tools, phases, delegates.
 from __future__ import annotations
 
 import re
-import unicodedata
 from decimal import Decimal, InvalidOperation
 from itertools import takewhile
 
@@ -25,6 +24,7 @@ from omh_research.tools.units import (
     are_compatible,
     read_number_words,
 )
+from omh_research.unicode_form import unicode_form
 
 _SPACES = " \u00a0\u202f\u2009"
 _NUMBER = lazy_re(
@@ -198,7 +198,7 @@ def _money(sign: str, unit: str) -> str:
 def _unit_name(word: str) -> str:
     """Return the unit a word stands for; case counts for single letters ("5 g" is not "5G")."""
     if word[0] > "\uff00":  # full width
-        word = unicodedata.normalize("NFKC", word)
+        word = unicode_form("NFKC", word)
     if word in UNITS_AFTER or (len(word) == 1 and word.isascii()):
         return UNITS_AFTER.get(word, "")
     return UNITS_AFTER.get(word.casefold(), "")

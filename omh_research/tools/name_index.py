@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from msgspec import Struct
 
 from omh_research.lazy_re import lazy_re
+from omh_research.unicode_form import unicode_form
 
 POSSESSIVE = lazy_re(r"['’]s?\Z")
 # "U.S." and "AT&T".
@@ -157,7 +158,7 @@ def names_inside(texts: Iterable[str]) -> frozenset[str]:
 @lru_cache(maxsize=16_384)
 def fold_name(word: str) -> str:
     """Return a word as the index holds it: case and accents folded, no marks at its ends."""
-    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", word).casefold())
+    folded = unicode_form("NFKD", unicode_form("NFKC", word).casefold())
     return "".join(char for char in folded if not unicodedata.combining(char)).strip(".'’-")
 
 

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from omh_research.lazy_re import lazy_re
+from omh_research.unicode_form import unicode_form
 
 # Characters of scripts written without spaces (Han, kana, CJK punctuation).
 CJK = "\u3000-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -120,7 +121,7 @@ def _fold(text: str, present: set[str]) -> str:
     text = _INVISIBLE.sub("", text)
     for char in present.intersection(_TABLE):
         text = text.replace(char, _TABLE[char])
-    text = unicodedata.normalize("NFKC", text)
+    text = unicode_form("NFKC", text)
     for char in "\u2212\u2013\u2014":  # from compatibility forms of dashes
         text = text.replace(char, _TABLE[char])
     return text.casefold()
@@ -186,8 +187,8 @@ def count_alnum(text: str) -> int:
     in one is found in the other.
     """
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
-        text = unicodedata.normalize("NFKD", text).replace("\u02bc", "'")
+        text = unicode_form("NFKC", _INVISIBLE.sub("", text)).casefold()
+        text = unicode_form("NFKD", text).replace("\u02bc", "'")
     return sum(map(str.isalnum, text))
 
 

@@ -12,7 +12,6 @@ units and powers (m², 10⁶), intervals (95% CI [1, 3]).
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from msgspec import Struct
 
@@ -23,6 +22,7 @@ from omh_research.tools.source_list import (
     find_source_sections,
     parse_sources,
 )
+from omh_research.unicode_form import unicode_form
 
 __all__ = [
     "Marker",
@@ -171,7 +171,7 @@ def _raised_marker(match: re.Match[str]) -> Marker | None:
     if text[match.end() : match.end() + 1].isalnum() and not is_cjk:
         return None
     parts = _RAISED_DIGIT.findall(match[0])
-    joined = ",".join(unicodedata.normalize("NFKC", part) for part in parts)
+    joined = ",".join(unicode_form("NFKC", part) for part in parts)
     if len(parts) == 2 and re.search("[\u207b\u2013-]", match[0]):
         joined = joined.replace(",", "-")
     return _marker(joined, start, start + len(match[0].rstrip("\u02d2,\u2009\u207b\u2013-")))

@@ -9,7 +9,6 @@ phases, literature, cli.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache, lru_cache
@@ -18,6 +17,7 @@ from msgspec import Struct
 
 from omh_research.documents.source_lines import parse_source_line
 from omh_research.lazy_re import lazy_re
+from omh_research.unicode_form import unicode_form
 
 
 class SourceEntry(Struct, frozen=True):
@@ -150,7 +150,7 @@ def _entry_number(line: str) -> int | None:
     match = _ENTRY.match(line)
     if match:
         digits = match["a"] or match["b"] or match["c"]
-        return int(digits or unicodedata.normalize("NFKC", match["d"]))
+        return int(digits or unicode_form("NFKC", match["d"]))
     linked = _LINKED_NUMBER.match(line) or _ROW.match(line)
     return int(linked[1]) if linked else None
 
@@ -215,7 +215,7 @@ def _names() -> tuple[frozenset[str], tuple[str, ...]]:
 
 @lru_cache(maxsize=4_096)
 def _names_sources(name: str) -> bool:
-    words = re.sub(r"[\W\d_]+", " ", unicodedata.normalize("NFKC", name).casefold()).strip()
+    words = re.sub(r"[\W\d_]+", " ", unicode_form("NFKC", name).casefold()).strip()
     words = re.sub(r"^[ivxlc]{1,4} (?=\w)", "", words)
     names, phrases = _names()
     if words in names:

@@ -24,6 +24,7 @@ from omh_research.providers.cleaning import (
     clean_text,
     clean_year,
 )
+from omh_research.unicode_form import unicode_form
 
 NAME = "arxiv"
 MAX_ROWS = 100
@@ -67,7 +68,7 @@ def search_request(
 
 def query_words(query: str) -> list[str]:
     """Return the words of `query` in plain ASCII, without operators and function words."""
-    folded = unicodedata.normalize("NFKD", _CJK.sub(" ", query).translate(_LETTERS))
+    folded = unicode_form("NFKD", _CJK.sub(" ", query).translate(_LETTERS))
     bare = "".join(char for char in folded if not unicodedata.combining(char))
     # A word in another script must not leave its ASCII crumbs behind as search words.
     words = [word for word in re.split(r"[^\w]+", bare) if word.isascii() and word]

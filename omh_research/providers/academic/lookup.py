@@ -23,6 +23,7 @@ from omh_research.providers.academic.record import ParsedRecords, Record
 from omh_research.providers.asking import Question
 from omh_research.providers.cleaning import clean_doi
 from omh_research.providers.together import run_together
+from omh_research.unicode_form import unicode_form
 
 if TYPE_CHECKING:
     from omh_research.transport import Transport
@@ -160,7 +161,7 @@ def titles_agree(one: str, other: str) -> bool:
 
 
 def _title_words(title: str) -> list[str]:
-    folded = unicodedata.normalize("NFKD", title).casefold()
+    folded = unicode_form("NFKD", title).casefold()
     bare = "".join(char for char in folded if not unicodedata.combining(char))
     return re.findall(r"\w+", bare.replace("_", " "))
 
