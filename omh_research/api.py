@@ -76,6 +76,11 @@ class Engine:
 
         chosen = options or RunOptions()
         start.check_topic(topic)
+        if chosen.landscape:
+            from omh_research.phases.landscape import check_candidates
+
+            names = check_candidates(topic, chosen.landscape)
+            chosen = msgspec.structs.replace(chosen, landscape=names)
         if scope_check:
             start.check_scope(self.project, topic, chosen)
         self.wiring.check(delegate, chosen)

@@ -21,8 +21,8 @@ from omh_research.documents.options import RunOptions, to_plain
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.state import State
 from omh_research.engine import ServicesFor, StepReport, advance_held, recover_held
-from omh_research.holding import Held
 from omh_research.errors import BusyError, NoSuchRunError, OmhError, ScopeError, UsageError
+from omh_research.holding import Held
 from omh_research.machine import Phase
 from omh_research.project import Project
 from omh_research.store import lock
@@ -74,15 +74,15 @@ def check_topic(topic: str) -> str:
 def check_scope(project: Project, topic: str, options: RunOptions) -> None:
     """Refuse a new topic that is a choice and names nothing to choose by (P7).
 
-    A plan, subtopics, a corpus or a bundle say what is meant; a run or a report on the topic is
-    resumed or shown, not questioned.
+    A plan, subtopics, named candidates, a corpus or a bundle say what is meant; a run or a report
+    on the topic is resumed or shown, not questioned.
 
     Raises:
         ScopeError: with the two or three questions that would narrow it.
     """
     from omh_research.tools.scope import find_questions
 
-    if options.subtopics or options.corpus or options.bundle:
+    if options.subtopics or options.corpus or options.bundle or options.landscape:
         return
     questions = find_questions(topic)
     if not questions or _is_known(project, check_topic(topic)):

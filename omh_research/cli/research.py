@@ -120,6 +120,7 @@ def _say_notes(notes: tuple[str, ...]) -> None:
 
 def _step_json(engine: Any, report: Any) -> dict[str, Any]:
     path = engine.project.layout.report(report.slug)
+    advice = _advice(engine, report)
     return {
         "ok": True,
         "slug": report.slug,
@@ -130,6 +131,7 @@ def _step_json(engine: Any, report: Any) -> dict[str, Any]:
         "waiting": len(report.tasks),
         "blocked_reason": report.blocked_reason or None,
         "report": engine.project.layout.relative(path) if os.path.lexists(path) else None,
+        **({"advice": advice} if advice else {}),
     }
 
 
@@ -156,6 +158,17 @@ def _show_step(engine: Any, report: Any, as_json: bool) -> None:
         click.echo(_words(report))
         if report.status == "blocked" and report.feedback:
             click.echo(visible(report.feedback))
+        if advice := _advice(engine, report):
+            click.echo(visible(advice))
+
+
+def _advice(engine: Any, report: Any) -> str:
+    """Return what may be said without sources (T21) where a run is blocked for want of them."""
+    from omh_research.advice import WITHOUT_SOURCES, advice_on
+
+    if report.blocked_reason != WITHOUT_SOURCES:
+        return ""
+    return advice_on(engine.project, report.slug)
 
 
 def _summary(engine: Any, slug: str) -> None:
@@ -199,7 +212,9 @@ def run(topic: str, show_report: bool, root: str | None, as_json: bool, **given:
     else:
         _show_step(engine, report, False)
     if show_report and report.status == "confirmed":
-        click.echo(visible(engine.report(report.slug)))
+        from omh_research.showing import part_of
+
+        click.echo(visible(part_of(engine.project, report.slug, "report")))
     return EXIT_OF[report.status]
 
 

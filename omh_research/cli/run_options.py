@@ -82,6 +82,7 @@ def make_options(root: str, given: dict[str, Any]) -> tuple[str, RunOptions]:
         max_tokens=given["max_tokens"],
         max_wall_s=given["max_time"],
         host_tools=None if tools is None else tuple(t for t in tools.split(",") if t.strip()),
+        landscape=tuple(given.get("landscape", ())),
         subtopics=subtopics,
         context_budget=given["context_budget"] or 40_000,
         task_timeout_s=given["task_timeout"],

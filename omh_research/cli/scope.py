@@ -12,7 +12,7 @@ from omh_research.errors import ScopeError
 
 
 def scope_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --detail and --no-scope-check to a command."""
+    """Add to a command what narrows its one topic: --landscape, --detail, --no-scope-check."""
     for option in (
         click.option(
             "--scope-check/--no-scope-check",
@@ -20,6 +20,7 @@ def scope_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Ask back about a choice that names no budget, use, region or time.",
         ),
         click.option("--detail", multiple=True, help="Narrows the topic; repeat."),
+        click.option("--landscape", multiple=True, help="A candidate to compare; repeat."),
     ):
         command = option(command)
     return command
