@@ -48,9 +48,12 @@ def run(as_json: bool, **given: Any) -> int:
     """
     from omh_research.literature.searching import outside, run_search
     from omh_research.project import random_hex, utc_now
+    from omh_research.providers.web import web_environ
+    from omh_research.settings import load_settings
     from omh_research.transport import Transport
 
-    world = outside(Transport(), clock=utc_now, rand=random_hex)
+    environ = web_environ(load_settings().contact)
+    world = outside(Transport(environ=environ), clock=utc_now, rand=random_hex, environ=environ)
     manifest = run_search(_request(given), world)
     counts = manifest.counts
     if as_json:

@@ -149,3 +149,24 @@ def test_scripts_pass_awkward_words_on_whole(world: Any, tmp_path: Path) -> None
     assert read.returncode == 0 and (tmp_path / "a page.md").exists()
     assert not (tmp_path / "x").exists()
     assert run(program=(str(PROJECT / "scripts" / "read_page.sh"),)).returncode == 2
+
+
+def test_the_configured_contact_address_reaches_the_academic_providers(
+    site: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """T7: `contact` of the configuration is the polite address, for every command that searches."""
+    from tests.runs import cli
+
+    empty = b'{"message": {"items": [], "total-results": 0}}'
+    made = site(lambda asked: Answer(empty))
+    for name, value in made.environ("crossref").items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / ".omh").mkdir()
+    (tmp_path / ".omh" / "config.yaml").write_text("contact: polite@example.org\n")
+    monkeypatch.chdir(tmp_path)
+    assert cli("tools", "academic", "--query", "tides", "--sources", "crossref").code == 0
+    (tmp_path / "queries.json").write_text(json.dumps([f"tides {n}" for n in "abcde"]))
+    words = ("--topic", "Tides", "--query-file", "queries.json", "--provider-order", "crossref")
+    cli("literature", "run", *words, "--output-dir", "bundle", "--json")
+    assert len(made.asked) > 1, "literature asked too"
+    assert {asked.params.get("mailto") for asked in made.asked} == {"polite@example.org"}
