@@ -28,6 +28,8 @@ _MARKER = lazy_re(
     + _HIDDEN + r"[:\uff1a]",
     re.IGNORECASE,
 )  # fmt: skip
+# How every marker begins: cheap to look for, and rarely there.
+_MARKER_BEGIN = lazy_re(r"[\[\uff3b\u3010\u27e6]" + _HIDDEN + "[oO]")
 _BOUNDARY_LINE = lazy_re(
     r"^[ \t]*[<>]{3}[ \t]*(?:END )?UNTRUSTED\b.*$", re.MULTILINE | re.IGNORECASE
 )
@@ -69,6 +71,8 @@ def load_role(name: str, project_text: str | None = None) -> Role:
 
 def defuse(text: str) -> str:
     """Return foreign `text` with role markers broken, hidden and full-width ones too."""
+    if not _MARKER_BEGIN.search(text):
+        return text
     return _MARKER.sub("[omh role (quoted):", text)
 
 

@@ -1,6 +1,7 @@
 """YAML exactly as this package writes it, read without the yaml package.
 
-Job: read the blocks that `frontmatter.render` wrote, at a tenth of the cost (importing and running
+Job: read the blocks that `frontmatter.render` wrote, and lists in that form, at a tenth of the cost
+(importing and running
 a YAML reader is a quarter of a phase's own time). Refuses everything else by answering None, so
 that a full reader decides: whatever this reads, that reads the same (a property test holds it to
 it). Importer: `omh_research.documents.yaml_text`.
@@ -23,12 +24,14 @@ class _NotOurs(Exception):
     """The text is not in the written form."""
 
 
-def read_own_yaml(text: str) -> dict[str, object] | None:
-    """Return the mapping in `text`, every scalar a string, or None where the form is not ours."""
+def read_own_yaml(text: str) -> object:
+    """Return the mapping or list in `text`, every scalar a string; None if the form is not ours."""
     lines = text.split("\n")
     if lines.pop() or not "".join(lines).isprintable() or _FOREIGN_ESCAPE.search(text):
         return None
     try:
+        if lines and lines[0].startswith("- "):  # a planner's answer
+            return _read_block([f"  {line}" for line in lines])
         return _read_entries(lines)
     except (_NotOurs, ValueError):
         return None

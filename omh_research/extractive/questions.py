@@ -119,14 +119,15 @@ _YES_NO = lazy_re(
 )
 
 
-_CAUSE = lazy_re(r"\b(?:caused|causes)\b", re.I)
+_CAUSE = lazy_re(r"\b(?:caused|causes)\b")
 
 
 @cache
 def _patterns(table: str) -> dict[str, re.Pattern[str]]:
+    """Patterns for text in lower case: ignoring case would make them slow to compile."""
     if table == "asked":
-        return {kind: re.compile("|".join(parts), re.I) for kind, parts in _ASKED.items()}
-    return {kind: re.compile(pattern, re.I) for kind, pattern in _OFFERED.items()}
+        return {kind: lazy_re("|".join(parts)) for kind, parts in _ASKED.items()}
+    return {kind: lazy_re(pattern) for kind, pattern in _OFFERED.items()}
 
 
 def answer_kinds(question: str) -> frozenset[str]:
@@ -134,14 +135,16 @@ def answer_kinds(question: str) -> frozenset[str]:
 
     Empty for a topic that is no question. A question for a date is not one for a number too.
     """
-    asked = {kind for kind, pattern in _patterns("asked").items() if pattern.search(question)}
+    lowered = question.lower()
+    asked = {kind for kind, pattern in _patterns("asked").items() if pattern.search(lowered)}
     if "date" in asked:
         asked.discard("number")
     return frozenset(asked)
 
 
 def strip_question_words(question: str) -> str:
-    """Return the question without the words that only ask ("how many", "哪一年")."""
+    """Return the question in lower case without the words that only ask ("how many", "哪一年")."""
+    question = question.lower()
     kept = _CAUSE.findall(question)  # "what causes": a sentence that says "caused by" answers it
     for kind, pattern in _patterns("asked").items():
         if kind != "definition":  # its patterns take the subject along
@@ -174,7 +177,8 @@ def _offers(kind: str, asked: str, sentence: str) -> float | None:
             return None
         names = (part for found in _NAME.finditer(sentence) for part in words(found.group()))
         return float(any(name not in asked for name in names))
-    found = (match.group().casefold() for match in _patterns("offered")[kind].finditer(sentence))
+    pattern = _patterns("offered")[kind]
+    found = (match.group().casefold() for match in pattern.finditer(sentence.lower()))
     if kind in ("number", "date"):
         return float(any(text not in asked for text in found))
     return float(next(found, None) is not None)

@@ -43,14 +43,14 @@ class Alignment(Struct, frozen=True):
 
 
 _CLAUSE = lazy_re(
-    r"(?<=[.!?;:。！？；：])\s+|(?<=[。！？；])|\s+[—–]\s+|\n|，"
+    r"(?<=[.!?;:。！？；：])\s+|(?<=[。！？；])|\s[—–]\s|\n|，"
     r"|,\s+(?=(?:but|while|whereas|although|though|however|yet|aber|während|mais|tandis|pero"
     r"|mientras|но)\b)"
 )
-_MARKER = lazy_re(r"\s*(?:\[\^?\d{1,3}(?:\s?[,，;–-]\s?\d{1,3}){0,20}\]|【\d{1,3}[^】\n]{0,40}】)")
+_MARKER = lazy_re(r"\s?(?:\[\^?\d{1,3}(?:\s?[,，;–-]\s?\d{1,3}){0,20}\]|【\d{1,3}[^】\n]{0,40}】)")
 _OPENING = lazy_re(r"\W{0,3}([A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][\w&.-]*)")
 _LATIN_THEN_HAN = lazy_re("(?<=[A-Za-z%\u00b2\u00b3])(?=[\u3400-\u9fff])")
-_POSSESSIVE = lazy_re(r"[^\W\d_][\w&.-]*(?=['’]s\b)")
+_POSSESSIVE = lazy_re(r"[^\W\d_][\w&.-]{0,60}(?=['’]s\b)")
 _STRICT_UNITS = frozenset({"%", "‰", "pp", "usd", "eur", "gbp", "cny", "jpy", "inr"})
 _SCRIPTS = (
     ("latin", lazy_re("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")),
@@ -120,7 +120,8 @@ def script_of(text: str) -> str:
 
     A sentence with Latin names and figures in it keeps the script of its own words.
     """
-    counts = {name: len(pattern.findall(text)) for name, pattern in _SCRIPTS}
+    scripts = _SCRIPTS[:1] if text.isascii() else _SCRIPTS
+    counts = {name: len(pattern.findall(text)) for name, pattern in scripts}
     best = max(counts, key=lambda name: counts[name] * _WEIGHTS.get(name, 1))
     if not counts[best]:
         return ""
@@ -135,7 +136,9 @@ def missing_figures(claim: str, quote: str) -> tuple[str, ...]:
     A number counts with its unit: "5 mg" is not "5 g", "12 %" not "12". Other languages' number
     words, decimal signs and dates are read, so a translated sentence may be compared (T13b).
     """
-    claim, quote = (_LATIN_THEN_HAN.sub(" ", text) for text in (claim, quote))
+    claim, quote = (
+        text if text.isascii() else _LATIN_THEN_HAN.sub(" ", text) for text in (claim, quote)
+    )
     dates = find_dates(claim)
     date_index = index_dates(quote)
     missing = [claim[d.start : d.end] for d in dates if not date_index.supports(d)]

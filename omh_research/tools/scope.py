@@ -16,11 +16,13 @@ from functools import cache
 
 from msgspec import Struct
 
+from omh_research.lazy_re import lazy_re
+
 MAX_WORDS = 16
 MAX_WIDE = 40
 
-_WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_KANA = re.compile("[\u3040-\u30ff]")
+_WIDE = lazy_re("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_KANA = lazy_re("[\u3040-\u30ff]")
 _SIMPLIFIED = str.maketrans(
     "買個選薦該換學適給預現國臺灣們麼嗎檯輛門種歲應當",
     "买个选荐该换学适给预现国台湾们么吗台辆门种岁应当",
@@ -289,7 +291,7 @@ def find_questions(topic: str) -> tuple[str, ...]:
     long enough to have said what it means.
     """
     text = " ".join(topic.replace("\u2019", "'").split())
-    wide = len(_WIDE.findall(text))
+    wide = 0 if text.isascii() else len(_WIDE.findall(text))
     if wide > MAX_WIDE or len(text.split()) > MAX_WORDS:
         return ()
     if wide and not _KANA.search(text):

@@ -66,3 +66,11 @@ def test_a_plan_is_read_without_the_yaml_package() -> None:
         "nothing": {},
     }
     assert read_own_yaml(_block(meta)) == as_strings(meta)
+
+
+def test_a_planners_list_is_read_without_the_yaml_package() -> None:
+    text = '- name: "a: b"\n  queries: ["c", "d e"]\n- name: "f"\n  queries: []\n'
+    expected = [{"name": "a: b", "queries": ["c", "d e"]}, {"name": "f", "queries": []}]
+    assert read_own_yaml(text) == expected == yaml.safe_load(text)
+    for odd in ("- a\n b\n", "- a\n- b: c\n   d: e\n", "-  a\n", "- a: b\nc: d\n"):
+        assert read_own_yaml(odd) is None
