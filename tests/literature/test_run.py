@@ -32,7 +32,7 @@ def full(provider: str, query: str) -> Answer:
     return openalex_body([work(start + i) for i in range(8)])
 
 
-def test_b13_everything_answered_is_success(runs: Runs) -> None:
+def test_b2_b13_everything_answered_is_success(runs: Runs) -> None:
     manifest, folder = runs.run(full, max_results_per_query=8)
     assert manifest.status == "success"
     assert manifest.warnings == () and manifest.failure_code is None

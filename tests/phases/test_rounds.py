@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.runs import NAMES, SUBTOPICS, Run, answers, finding, verdict
+from tests.runs import NAMES, STEMS, SUBTOPICS, Run, answers, finding, verdict
 
 TOPIC = "How do tides shape coasts?"
 CONCEPT = "kelvin wave"
@@ -205,3 +205,23 @@ def test_the_extractive_delegate_passes_the_two_source_rule(tmp_path: Path) -> N
     takeaways = run.report_path.read_text().split("## Key Takeaways")[1].split("## ")[0]
     lines = [line for line in takeaways.split("\n") if line.startswith("- ")]
     assert lines and all(line.endswith("(uncertain)") for line in lines)
+
+
+def test_l4_the_memo_does_not_depend_on_who_answered_first(tmp_path: Path) -> None:
+    """L4: merged in plan order, whatever the order in which the answers came."""
+    memos = []
+    for number, order in enumerate(((0, 1, 2), (2, 0, 1))):
+        run = Run(tmp_path / str(number))
+        run.start("--rounds", "2", *SUBTOPICS, delegate="host")
+        for place in order:
+            task = f"search-0-{STEMS[place]}"
+            ended = run.cli("submit", run.slug, task, "--json", stdin=FULL[NAMES[place]])
+            assert ended.code == 0, ended.err
+        assert run.state()["phase"] == "gap_check"
+        sources = json.loads(evidence_of(run, "sources.json"))["sources"]
+        hosts = [row["url"].split("/")[2].split(".")[0] for row in sources]
+        memos.append(
+            (json.loads(evidence_of(run, "memo.json")), evidence_of(run, "memo.md"), hosts)
+        )
+    assert memos[0] == memos[1]
+    assert memos[0][2] == ["moon-one", "moon-two", "bay-one", "bay-two", "marsh-one", "marsh-two"]
