@@ -1,4 +1,7 @@
-"""A batch killed with all its workers at random moments, and called again (S1, S2; issue 7)."""
+"""A batch killed with all its workers at random moments, and called again (S1, S2; issue 7).
+
+S4: nothing but files and child processes; there is no server to lose.
+"""
 
 from __future__ import annotations
 
