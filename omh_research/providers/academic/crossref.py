@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from omh_research.errors import ProviderError
-from omh_research.providers.academic.record import Filters, ParsedRecords, Record
+from omh_research.providers.academic.record import Filters, ParsedRecords, Record, parse_entries
 from omh_research.providers.cleaning import (
     arxiv_of_doi,
     clean_doi,
@@ -20,7 +20,6 @@ from omh_research.providers.cleaning import (
     clean_text,
     clean_year,
     first_text,
-    is_empty_entry,
     iso_date,
     items,
     json_body,
@@ -88,16 +87,7 @@ def parse(body: bytes | str | Mapping[str, Any]) -> ParsedRecords:
         entries, total = [message], 1
     else:
         raise ProviderError(f"Crossref answered with {clean_text(kind)[:40]!r}, not with works.")
-    records: list[Record] = []
-    empty = invalid = 0
-    for entry in entries:
-        if is_empty_entry(entry):
-            empty += 1
-        elif record := _record(entry):
-            records.append(record)
-        else:
-            invalid += 1
-    return ParsedRecords(tuple(records), empty, invalid, total if isinstance(total, int) else None)
+    return parse_entries(entries, _record, total)
 
 
 def _record(work: object) -> Record | None:

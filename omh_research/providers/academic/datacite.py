@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from omh_research.errors import ProviderError
-from omh_research.providers.academic.record import Filters, ParsedRecords, Record
+from omh_research.providers.academic.record import Filters, ParsedRecords, Record, parse_entries
 from omh_research.providers.cleaning import (
     arxiv_of_doi,
     clean_date,
@@ -19,7 +19,6 @@ from omh_research.providers.cleaning import (
     clean_names,
     clean_text,
     clean_year,
-    is_empty_entry,
     items,
     json_body,
     mapping,
@@ -50,16 +49,7 @@ def parse(body: bytes | str | Mapping[str, Any]) -> ParsedRecords:
         raise ProviderError("DataCite answered with an error or an unknown shape.")
     entries = data["data"] if isinstance(data["data"], list) else [data["data"]]
     total = mapping(data.get("meta")).get("total")
-    records: list[Record] = []
-    empty = invalid = 0
-    for entry in entries:
-        if is_empty_entry(entry):
-            empty += 1
-        elif record := _record(entry):
-            records.append(record)
-        else:
-            invalid += 1
-    return ParsedRecords(tuple(records), empty, invalid, total if isinstance(total, int) else None)
+    return parse_entries(entries, _record, total)
 
 
 def _record(entry: object) -> Record | None:

@@ -1,15 +1,18 @@
 """What a scholarly provider says about one work, and how an answer went.
 
-Job: the frozen value types shared by the academic providers and their callers, and the seed's
-result dict derived from them. Refuses to fetch, to merge records or to judge them. Importers:
-providers.academic, tools.academic, literature.
+Job: the frozen value types shared by the academic providers and their callers, the counting of
+what an answer's entries were, and the seed's result dict. Refuses to fetch, to merge records or
+to judge them. Importers: providers.academic, tools.academic, literature.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+
+from omh_research.providers.cleaning import is_empty_entry
 
 MAX_AUTHORS = 10
 """Authors kept in the seed's result dict (seed orkas-deep-research; a `Record` keeps all)."""
@@ -109,6 +112,22 @@ class ProviderAnswer(Struct, frozen=True):
     def is_known(self) -> bool:
         """True when the provider really answered (so that an absence means absence)."""
         return self.status in ("success", "partial", "empty")
+
+
+def parse_entries(
+    entries: Iterable[object], parse: Callable[[Any], Record | None], total: object
+) -> ParsedRecords:
+    """Return the records of an answer's entries; empty and unusable ones are counted (B6)."""
+    records: list[Record] = []
+    empty = invalid = 0
+    for entry in entries:
+        if is_empty_entry(entry):
+            empty += 1
+        elif record := parse(entry):
+            records.append(record)
+        else:
+            invalid += 1
+    return ParsedRecords(tuple(records), empty, invalid, total if isinstance(total, int) else None)
 
 
 def seed_result(record: Record) -> dict[str, Any]:

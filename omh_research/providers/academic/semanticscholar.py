@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from omh_research.errors import ProviderError
 from omh_research.lazy_re import lazy_re
-from omh_research.providers.academic.record import Filters, ParsedRecords, Record
+from omh_research.providers.academic.record import Filters, ParsedRecords, Record, parse_entries
 from omh_research.providers.cleaning import (
     arxiv_of_doi,
     clean_arxiv,
@@ -25,7 +25,6 @@ from omh_research.providers.cleaning import (
     clean_pmid,
     clean_text,
     clean_year,
-    is_empty_entry,
     items,
     json_body,
     mapping,
@@ -83,16 +82,7 @@ def parse(body: bytes | str | Mapping[str, Any] | list[Any]) -> ParsedRecords:
     if isinstance(data, Mapping) and isinstance(data.get("body"), Mapping):
         data = data["body"]  # some mirrors wrap the answer together with its status
     entries, total = _entries(data)
-    records: list[Record] = []
-    empty = invalid = 0
-    for entry in entries:
-        if is_empty_entry(entry):
-            empty += 1
-        elif record := _record(entry):
-            records.append(record)
-        else:
-            invalid += 1
-    return ParsedRecords(tuple(records), empty, invalid, total if isinstance(total, int) else None)
+    return parse_entries(entries, _record, total)
 
 
 def _entries(data: object) -> tuple[list[Any], object]:
