@@ -7,8 +7,6 @@ Importers: phases.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -19,23 +17,18 @@ from omh_research.documents.names import FOLLOWUP_STEM
 from omh_research.documents.plan import Subtopic
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.snapshot import Snapshot
-from omh_research.lazy_re import lazy_re
 from omh_research.machine import Trigger
 from omh_research.outcome import Artifact, Outcome
 from omh_research.phases.contract import Services
 from omh_research.phases.decompose import render_json
 from omh_research.phases.goals import base_name, report_names
+from omh_research.phases.novelty import NEEDED, blind_spot, new_concept
 from omh_research.phases.search import plan_of
-from omh_research.tools import memo, sentences
+from omh_research.tools import memo
 from omh_research.tools.independence import SourceFact, independent_sources
-from omh_research.tools.similarity import is_near_duplicate
-from omh_research.tools.tokens import content_tokens, content_words, is_cjk
 from omh_research.tools.urls import canonical
 
-NEEDED = 2
 MAX_QUERIES = 3
-_WORDS = lazy_re(r"[^\W\d_][\w'-]*")
-_HAN = lazy_re(r"[\u4e00-\u9fff]{3,}")
 
 
 class Evaluation(Struct, frozen=True):
@@ -72,7 +65,9 @@ def evaluate(snapshot: Snapshot, services: Services) -> Evaluation:
         ]
         if len(independent_sources(facts)) < NEEDED:
             lacking.append(name)
-    concept, sources = _new_concept(snapshot, plan, groups)
+    covered = [*plan.names, *snapshot.state.concepts]
+    covered += [query for item in plan.subtopics for query in item.queries]
+    found = new_concept(groups, plan.topic, covered, texts)
     conflicts = tuple(
         f"{point.point} ???"
         for findings in groups.values()
@@ -81,7 +76,11 @@ def evaluate(snapshot: Snapshot, services: Services) -> Evaluation:
         if point.conflict
     )
     return Evaluation(
-        tuple(lacking), concept, sources, _blind_spot(plan, groups), tuple(dict.fromkeys(conflicts))
+        tuple(lacking),
+        found.phrase,
+        found.sources,
+        blind_spot(groups, plan.topic, covered),
+        tuple(dict.fromkeys(conflicts)),
     )
 
 
@@ -186,100 +185,15 @@ def _clean(query: str) -> str:
     return " ".join(query.split())[:400]
 
 
-def _blind_spot(plan: Plan, groups: dict[str, list[ParsedFinding]]) -> str:
-    """Return a content word of the question that no finding touches, or "" (L2)."""
-    said: set[str] = set()
-    for findings in groups.values():
-        for finding in findings:
-            said.update(content_tokens(finding.synthesis))
-            for line in finding.evidence:
-                said.update(content_tokens(line.claim))
-                said.update(content_tokens(line.quote))
-    if not said:
-        return ""
-    for word in content_words(plan.topic):
-        tokens = content_tokens(word)
-        if tokens and len(word) > 3 and not set(tokens) & said:
-            return word
-    return ""
-
-
-def _new_concept(
-    snapshot: Snapshot, plan: Plan, groups: dict[str, list[ParsedFinding]]
-) -> tuple[str, tuple[str, ...]]:
-    """Return a decisive new phrase and its sources, or "" (the model-free rule of L2)."""
-    topic = set(content_tokens(plan.topic))
-    covered = [plan.topic, *plan.names, *snapshot.state.concepts]
-    covered += [query for item in plan.subtopics for query in item.queries]
-    seen: dict[str, tuple[set[str], dict[str, SourceFact], str]] = {}
-    for name, findings in groups.items():
-        for finding in findings:
-            sources = {source.n: source for source in finding.sources}
-            for line in finding.evidence:
-                if line.n not in sources or not line.quote:
-                    continue
-                fact = SourceFact(sources[line.n].url, credibility=sources[line.n].credibility)
-                for sentence in sentences.split(line.quote):
-                    if not topic & set(content_tokens(sentence.text)):
-                        continue
-                    for phrase in _phrases(sentence.text):
-                        entry = seen.setdefault(phrase.casefold(), (set(), {}, phrase))
-                        entry[0].add(name)
-                        entry[1][canonical(fact.url)] = fact
-    ranked = sorted(seen.values(), key=lambda entry: (-len(entry[1]), -len(entry[2]), entry[2]))
-    for names, facts, phrase in ranked:
-        if len(names) < NEEDED or len(independent_sources(facts.values())) < NEEDED:
-            continue
-        tokens = set(content_tokens(phrase))
-        if tokens <= topic or any(
-            tokens <= set(content_tokens(text)) or is_near_duplicate(phrase, text)
-            for text in covered
-        ):
-            continue
-        return phrase, tuple(facts)
-    return "", ()
-
-
-def _phrases(sentence: str) -> Iterator[str]:
-    """Yield phrases of two or three content words in a row; CJK runs of 3 to 8 characters."""
-    if any(is_cjk(char) for char in sentence):
-        for part in content_words(sentence):  # parted at function words
-            for match in _HAN.finditer(part):
-                text = match[0]
-                for size in range(3, min(len(text), 8) + 1):
-                    yield from (text[i : i + size] for i in range(len(text) - size + 1))
-    content = set(content_words(sentence))
-    run: list[str] = []
-    for word in [*_WORDS.findall(sentence), ""]:
-        if word and (word in content or word.casefold() in content):
-            run.append(word)
-            continue
-        for size in (3, 2):
-            yield from (" ".join(run[i : i + size]) for i in range(len(run) - size + 1))
-        run = []
-
-
 def memo_files(
     snapshot: Snapshot, services: Services, concepts: tuple[str, ...], uncertain: tuple[str, ...]
 ) -> tuple[Artifact, ...]:
     """Return memo.json, memo.md and sources.json of the findings so far, in plan order (L3, L4)."""
     plan = plan_of(snapshot)
-    held = services.held()
-    texts, added = {}, {}
-    groups = grouped(snapshot, plan)
-    for findings in groups.values():
-        for finding in findings:
-            for source in finding.sources:
-                text = held.get(canonical(source.url))
-                if text is not None:
-                    texts[source.url], added[source.url] = text.text, text.accessed_at
-    parts = tuple(
-        memo.build_part(number, name, findings, texts)
-        for number, (name, findings) in enumerate(groups.items(), 1)
-    )
-    whole = memo.Memo(parts, concepts, uncertain)
+    built = memo.build_parts(grouped(snapshot, plan), services.held())
+    whole = memo.Memo(built.parts, concepts, uncertain)
     return (
         Artifact("evidence", "memo.json", render_json(memo.memo_json(whole))),
         Artifact("evidence", "memo.md", memo.memo_markdown(whole, plan.language)),
-        Artifact("evidence", "sources.json", render_json(memo.sources_json(whole, added))),
+        Artifact("evidence", "sources.json", render_json(memo.sources_json(whole, built.added))),
     )
