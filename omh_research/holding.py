@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
@@ -21,6 +22,11 @@ from omh_research.project import Project
 from omh_research.store import heartbeat, lease, lock
 from omh_research.store.heartbeat import Heartbeat
 from omh_research.store.writer import check_revision
+
+START_LOCK = "_start"
+START_WAIT_S = 30.0
+START_LEASE_S = 20.0
+START_POLL_S = 0.05
 
 
 class Held:
@@ -45,9 +51,9 @@ class Held:
         self._own = heartbeat.make_heartbeat("", self._project.now(), lease_s=lease_s)
         self._data = heartbeat.render_heartbeat(self._own)
         try:
-            silent = self._claim()
-            self._project.writer.sweep(self._slug)
-            if silent is not None:
+            met = self._claim()
+            self._project.writer.sweep(self._slug, thorough=not met.is_clean)
+            if met.silent is not None:
                 self._fence()
         except BaseException:
             self._let_go()
@@ -67,7 +73,7 @@ class Held:
         if self._lock is not None:
             self._lock.release()
 
-    def _claim(self) -> Heartbeat | None:
+    def _claim(self) -> lease.Claimed:
         try:
             return lease.claim(self._path, self._data)
         except lease.HeldElsewhere as error:
@@ -95,6 +101,33 @@ class Held:
             if state is not None:
                 fenced = replace(state, revision=state.revision + 1)
                 self._project.writer.put_state(PutState(fenced, state))
+
+
+@contextlib.contextmanager
+def held_start(project: Project, wait_s: float = START_WAIT_S) -> Iterator[None]:
+    """Hold the right to begin runs in this root, between machines too; never for long.
+
+    Raises:
+        BusyError: somebody else has it and does not finish within `wait_s`.
+    """
+    own = heartbeat.make_heartbeat("start", project.now(), lease_s=START_LEASE_S)
+    data = heartbeat.render_heartbeat(own)
+    path = os.path.join(project.layout.locks_dir, f"{START_LOCK}.heartbeat")
+    deadline = time.monotonic() + wait_s
+    with lock.held(project.layout.lock(START_LOCK), wait_s=wait_s):
+        while True:
+            try:
+                lease.claim(path, data)
+                break
+            except lease.HeldElsewhere as error:
+                if time.monotonic() >= deadline:
+                    host = f" on {error.beat.host}" if error.beat is not None else ""
+                    raise BusyError(f"Another process{host} is starting runs here.") from None
+                time.sleep(START_POLL_S)
+        try:
+            yield
+        finally:
+            lease.give_up(path, data)
 
 
 def guard_of(project: Project, snapshot: Snapshot) -> Callable[[], None]:

@@ -110,13 +110,13 @@ def clear(project: Project, slug: str) -> None:
 
 def recover(project: Project, *, move_damaged: bool) -> list[dict[str, str]]:
     """Sweep leftovers of every run; move damaged states aside if asked. One row a finding."""
-    from omh_research.start import START_LOCK, START_WAIT_S
+    from omh_research.holding import held_start
 
     rows: list[dict[str, str]] = []
     if not os.path.lexists(project.layout.base):
         return rows
     project.writer.prepare_root()
-    with lock.held(project.layout.lock(START_LOCK), wait_s=START_WAIT_S):
+    with held_start(project):
         project.writer.sweep_root()
         project.writer.sweep_unborn()
     listing = list_runs(project.layout, use_cache=False)

@@ -22,17 +22,14 @@ from omh_research.documents.plan_file import Plan
 from omh_research.documents.state import State
 from omh_research.engine import ServicesFor, StepReport, advance_held, recover_held
 from omh_research.errors import BusyError, NoSuchRunError, OmhError, ScopeError, UsageError
-from omh_research.holding import Held
+from omh_research.holding import Held, held_start
 from omh_research.machine import Phase
 from omh_research.project import Project
-from omh_research.store import lock
 from omh_research.store.listing import list_runs
 from omh_research.store.row import Row
 
 MAX_TOPIC_CHARS = 4_000
 MAX_NEAR = 500
-START_LOCK = "_start"
-START_WAIT_S = 30.0
 IF_CONFIRMED = ("refresh", "view", "cancel")
 
 
@@ -125,7 +122,7 @@ def start(project: Project, request: Request, services_for: ServicesFor) -> Star
         _judge_plan(request.options)
     project.writer.prepare_root()
     layout = project.layout
-    with lock.held(layout.lock(START_LOCK), wait_s=START_WAIT_S):
+    with held_start(project):
         notes = phase_zero(project, services_for)
         project.writer.sweep_unborn()
         rows = list_runs(layout).rows

@@ -28,8 +28,9 @@ from omh_research.batch.topics import Topic
 from omh_research.documents import event
 from omh_research.documents.names import fold_topic
 from omh_research.errors import DamagedFileError, NoSuchRunError, OmhError, StorageError
+from omh_research.holding import held_start
 from omh_research.project import Project
-from omh_research.store import disk, lock
+from omh_research.store import disk
 from omh_research.store.listing import list_runs
 from omh_research.store.row import Row
 
@@ -71,7 +72,7 @@ def register(
     waiting.reverse()
     first, total = True, len(waiting)
     while waiting:
-        with lock.held(project.layout.lock(start.START_LOCK), wait_s=start.START_WAIT_S):
+        with held_start(project):
             if first:
                 start.phase_zero(project, engine.wiring.services)
                 project.writer.sweep_unborn()

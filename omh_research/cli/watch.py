@@ -77,5 +77,5 @@ def _batch(project: object, batch_id: str) -> tuple[str, int | None]:
 
     assert isinstance(project, Project)
     record = look(project, batch_id)
-    lines = shutil.get_terminal_size().lines
+    lines = shutil.get_terminal_size().lines - 2  # what says how to leave stands below
     return frame(record, lines), 0 if record.has_ended else None

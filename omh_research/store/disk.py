@@ -352,11 +352,21 @@ def remove_folder(path: str) -> None:
         sync_directory(os.path.dirname(path))
 
 
-def sweep_temps(folder: str, prefix: str = ".") -> None:
-    """Remove temporary files a crash left behind; call it under the lock of their owner only."""
+def temps(folder: str) -> list[str]:
+    """Return the names of temporary files in a folder."""
     if not check_directory(folder):
-        return
-    for name in names(folder):
-        if name.startswith(prefix) and name.endswith(TEMP_SUFFIX):
+        return []
+    return [name for name in names(folder) if name.startswith(".") and name.endswith(TEMP_SUFFIX)]
+
+
+def remove_temps(folder: str, prefix: str, listed: Iterable[str]) -> None:
+    """Remove those of the listed temporary files that begin so; under their owner's lock only."""
+    for name in listed:
+        if name.startswith(prefix):
             with contextlib.suppress(OSError):
                 os.unlink(os.path.join(folder, name))
+
+
+def sweep_temps(folder: str, prefix: str = ".") -> None:
+    """Remove temporary files a crash left behind; call it under the lock of their owner only."""
+    remove_temps(folder, prefix, temps(folder))

@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import os
 import time
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from omh_research.errors import BusyError, OmhError, StorageError
 from omh_research.store import disk
@@ -35,11 +35,18 @@ class HeldElsewhere(BusyError):
         self.beat = beat
 
 
-def claim(path: str, data: bytes) -> Heartbeat | None:
-    """Put `data` at `path` as this process's claim; return whose stale claim was taken over.
+class Claimed(NamedTuple):
+    """What was met: `silent`, another machine's stale claim; `is_clean`, nothing at all."""
 
-    None: nobody's, or one that this machine left behind (its kernel lock is ours). A claim that
-    cannot be written holds up nothing: it is for other machines, which cannot write either.
+    silent: Heartbeat | None
+    is_clean: bool
+
+
+def claim(path: str, data: bytes) -> Claimed:
+    """Put `data` at `path` as this process's claim; its kernel lock is taken before.
+
+    A claim that this machine left behind is replaced. One that cannot be written holds up nothing:
+    it is for other machines, which cannot write either.
 
     Raises:
         HeldElsewhere: another machine's claim is fresh, or was faster.
@@ -48,8 +55,10 @@ def claim(path: str, data: bytes) -> Heartbeat | None:
         made = _create(path, data)
         if made == "in place" and not _has_settled(path, data):
             raise HeldElsewhere(parse_heartbeat(_read(path)))
-        return _take_over(path, data) if made == "there" else None
-    return None
+        if made == "there":
+            return Claimed(_take_over(path, data), False)
+        return Claimed(None, True)
+    return Claimed(None, False)
 
 
 def _take_over(path: str, data: bytes) -> Heartbeat | None:
@@ -138,9 +147,20 @@ def give_up(path: str, known: bytes) -> None:
         _remove(path)
 
 
+def _own_aside(path: str) -> str:
+    """Return this machine's temporary name for a claim: under the kernel lock nobody else's.
+
+    It is always the same, so that what a crash leaves of it is gone with the next claim.
+    """
+    folder, name = os.path.split(path)
+    host = hashlib.sha256(own_host().encode("utf-8", "replace")).hexdigest()[:12]
+    return os.path.join(folder, f".{name}.{host}.tmp")
+
+
 def _create(path: str, data: bytes) -> Made:
     """Create the file whole, or tell that one is there: a link is atomic on network folders."""
-    aside = disk.temp_path(path)
+    aside = _own_aside(path)
+    _remove(aside)
     try:
         _write_new(aside, data)
         os.link(aside, path)

@@ -50,6 +50,7 @@ class Writer:
 
     def __init__(self, layout: Layout, reader: Reader, now: Callable[[], str], version: str):
         self._layout, self._reader, self._now, self._version = layout, reader, now, version
+        self._temps: dict[str, list[str]] | None = None
 
     def prepare_root(self) -> None:
         """Create `.omh/` and its folders; seed README and .gitignore once, never overwritten.
@@ -165,11 +166,18 @@ class Writer:
         disk.remove(self._layout.hook(slug))  # not before the state: a hook runs once (D10b)
         disk.remove(self._layout.cancel(slug))
 
-    def sweep(self, slug: str) -> None:
-        """Remove what a crash left of this run: temporary files, and orphans of an ended run."""
+    def sweep(self, slug: str, *, thorough: bool = True) -> None:
+        """Remove what a crash left of this run: temporary files.
+
+        The two folders that all runs share are listed once, and again when `thorough`: an owner
+        that crashed since left its heartbeat. So a lap costs the same however many runs there are.
+        """
         layout = self._layout
-        disk.sweep_temps(layout.state_dir, f".research--{slug}.")
-        disk.sweep_temps(layout.research_dir, f".{slug}-")
+        shared = {layout.state_dir: f".research--{slug}.", layout.research_dir: f".{slug}-"}
+        if thorough or self._temps is None:
+            self._temps = {folder: disk.temps(folder) for folder in shared}
+        for folder, prefix in shared.items():
+            disk.remove_temps(folder, prefix, self._temps[folder])
         for folder in (
             layout.findings_dir(slug),
             layout.evidence_dir(slug),

@@ -13,8 +13,8 @@ import pytest
 from omh_research.documents.source import Fetch
 from omh_research.documents.task import Reply
 from omh_research.engine import read_snapshot
-from omh_research.errors import FencedError, NoSuchRunError, OmhError
-from omh_research.holding import Held, fence_of, guard_of
+from omh_research.errors import BusyError, FencedError, NoSuchRunError, OmhError
+from omh_research.holding import Held, fence_of, guard_of, held_start
 from omh_research.project import Project
 from omh_research.settings import load_settings
 from omh_research.store import heartbeat, lease
@@ -91,9 +91,9 @@ def test_an_old_owner_never_beats_over_the_new_ones_claim(tmp_path: Path) -> Non
     old = heartbeat.render_heartbeat(heartbeat.make_heartbeat("", "2026-01-01T00:00:00Z"))
     new = heartbeat.render_heartbeat(heartbeat.make_heartbeat("", "2026-01-01T00:00:00Z"))
     assert old != new and len(old) == len(new)
-    assert lease.claim(path, old) is None
+    assert lease.claim(path, old) == (None, True)
     assert lease.refresh(path, old, old)
-    assert lease.claim(path, new) is None  # same machine: the kernel lock was taken before
+    assert lease.claim(path, new) == (None, False)  # same machine: the kernel lock was taken before
     assert not lease.refresh(path, old, old)
     lease.give_up(path, old)
     assert Path(path).read_bytes() == new
@@ -192,3 +192,49 @@ def test_a_run_that_another_machine_has_is_left_alone_by_every_verb(tmp_path: Pa
     with pytest.raises(OmhError):
         Held(project, run.slug).__enter__()
     assert run.state_path.read_bytes() == before and beat_path(run).exists()
+
+
+def test_a_lap_costs_the_same_however_many_runs_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Q11: a process lists the folders that all runs share once, not once a lap; after a crash,
+
+    which leaves its heartbeat, it looks again and removes what is there.
+    """
+    from omh_research.store import disk
+
+    run = Run(tmp_path)
+    run.start()
+    project = Project(load_settings(str(run.root)))
+    shared = {project.layout.state_dir, project.layout.research_dir}
+    listed: list[str] = []
+    real = disk.names
+    monkeypatch.setattr(disk, "names", lambda folder: listed.append(folder) or real(folder))
+    for _ in range(5):
+        with Held(project, run.slug):
+            pass
+    assert [folder for folder in listed if folder in shared] == sorted(shared, reverse=True)
+    left = run.base / "research" / f".{run.slug}-report.md.0123456789ab.tmp"
+    left.write_text("cut")
+    with Held(project, run.slug):
+        assert left.exists(), "nobody crashed: nothing is looked for"
+    write_beat(beat_path(run), 1, host=heartbeat.own_host())
+    with Held(project, run.slug):
+        assert not left.exists()
+
+
+def test_two_machines_never_begin_runs_at_once(tmp_path: Path) -> None:
+    """S3, E10: a start waits for the other machine's, whose lease ends when it has died."""
+    run = Run(tmp_path)
+    run.start()
+    path = run.base / "state" / "locks" / "_start.heartbeat"
+    project = Project(load_settings(str(run.root)))
+    write_beat(path, 0, lease_s=20)
+    with pytest.raises(BusyError, match="elsewhere"), held_start(project, 0.2):
+        raise AssertionError("held twice")
+    threading.Timer(0.3, path.unlink).start()
+    with held_start(project):
+        assert path.exists()
+    write_beat(path, 30, lease_s=20)
+    assert run.cli("start", "Another topic", "--delegate", "host").code == 0
+    assert not path.exists()
