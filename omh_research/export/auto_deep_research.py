@@ -46,19 +46,9 @@ def to_files(project: Project, view: ReportView) -> dict[str, str]:
     words = _WORDS["zh" if view.language == "zh" else "en"]
     names = tuple(dict.fromkeys(base_name(name) for name in view.subtopics))
     record = Sources(project.layout, view.slug, canonical)
-    held = record.held()
-    added, texts = {}, {}
     groups = {name: [f for n, f in view.findings if base_name(n) == name] for name in names}
-    for findings in groups.values():
-        for finding in findings:
-            for source in finding.sources:
-                text = held.get(canonical(source.url))
-                if text is not None:
-                    texts[source.url], added[source.url] = text.text, text.accessed_at
-    parts = tuple(
-        memo.build_part(number, name, findings, texts)
-        for number, (name, findings) in enumerate(groups.items(), 1)
-    )
+    built = memo.build_parts(groups, record.held())
+    parts, texts, added = built.parts, built.texts, built.added
     counts = {
         name: len(
             independent_sources(

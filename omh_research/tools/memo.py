@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from omh_research.documents.finding import ParsedFinding
+from omh_research.documents.source import HeldText
 from omh_research.documents.source_lines import Source
 from omh_research.lazy_re import lazy_re
 from omh_research.tools.claims import cited_sentences
@@ -20,6 +21,7 @@ from omh_research.tools.independence import SourceFact, priority_of, tag_of
 from omh_research.tools.quotes import normalise
 from omh_research.tools.references import find_markers
 from omh_research.tools.similarity import is_near_duplicate
+from omh_research.tools.urls import canonical
 
 MAX_POINT_CHARS = 200
 MAX_POINTS = 12
@@ -54,6 +56,32 @@ class Memo(Struct, frozen=True):
     parts: tuple[MemoPart, ...]
     new_concepts: tuple[str, ...] = ()
     uncertain: tuple[str, ...] = ()
+
+
+class Parts(Struct, frozen=True):
+    """The memo's parts in order; held text and time of reading of each source, by its URL."""
+
+    parts: tuple[MemoPart, ...]
+    texts: dict[str, str]
+    added: dict[str, str]
+
+
+def build_parts(
+    groups: Mapping[str, Sequence[ParsedFinding]], held: Mapping[str, HeldText]
+) -> Parts:
+    """Return the memo of every subproblem in the order given; `held` is by canonical URL."""
+    texts: dict[str, str] = {}
+    added: dict[str, str] = {}
+    for finding in (finding for findings in groups.values() for finding in findings):
+        for source in finding.sources:
+            text = held.get(canonical(source.url))
+            if text is not None:
+                texts[source.url], added[source.url] = text.text, text.accessed_at
+    parts = tuple(
+        build_part(number, name, findings, texts)
+        for number, (name, findings) in enumerate(groups.items(), 1)
+    )
+    return Parts(parts, texts, added)
 
 
 def build_part(
