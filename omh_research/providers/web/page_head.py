@@ -72,6 +72,9 @@ def read_head(text: str, url: str) -> Head:
     )
 
 
+_WANTED_IN = {"script": ("ld+json", "LD+JSON"), "time": ("pubdate", "itemprop")}
+
+
 class _Reader:
     """One pass over the opening of the markup, tag by tag, by `str.find`: always linear."""
 
@@ -85,8 +88,11 @@ class _Reader:
             end = text.find(">", found.end(), found.end() + MAX_TAG_CHARS)
             if end < 0:
                 continue
-            given = _attributes(text[found.end() : end])
-            tag = found.group(1).lower()
+            tag, inner = found.group(1).lower(), text[found.end() : end]
+            wanted = _WANTED_IN.get(tag)
+            if wanted is not None and not any(word in inner for word in wanted):
+                continue  # most scripts and times of a page say nothing about it
+            given = _attributes(inner)
             if tag == "meta":
                 self._take_meta(given)
             elif tag == "html":
