@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import time
 
 import click
 
@@ -12,6 +14,7 @@ from omh_research.errors import UsageError
 
 ROOT = click.option("--root", type=click.Path(), default=None, help="Project root (or OMH_ROOT).")
 JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+LEFTOVER_S = 60  # a younger one may be another export's, still being written
 FORM = "html, json, docx, pdf, bibtex, ris, csl-json, auto-deep-research."
 
 
@@ -27,7 +30,6 @@ def export(slug: str, form: str, out: str, root: str | None, as_json: bool) -> i
     from omh_research.export.view import view_of
     from omh_research.project import Project
     from omh_research.settings import load_settings
-    from omh_research.store import disk
 
     project = Project(load_settings(root))
     view = view_of(project, slug)
@@ -37,18 +39,34 @@ def export(slug: str, form: str, out: str, root: str | None, as_json: bool) -> i
         path = out or _new_folder(view.topic, project.today())
         os.makedirs(path, exist_ok=True)
         for name, text in to_files(project, view).items():
-            disk.replace(os.path.join(os.path.abspath(path), name), text.encode("utf-8"))
+            _put(os.path.join(os.path.abspath(path), name), text.encode("utf-8"))
     else:
         data = render(view, form)
         path = out or f"{slug}{FORMS[form][1]}"
         if os.path.isdir(path):
             raise UsageError(f"{path} is a folder.", hint="Give a file with -o.")
-        disk.replace(os.path.abspath(path), data)
+        _put(os.path.abspath(path), data)
     if as_json:
         print_json({"ok": True, "slug": slug, "form": form, "path": path})
     else:
         click.echo(path)
     return 0
+
+
+def _put(path: str, data: bytes) -> None:
+    """Write a file whole or not at all; take away what a stopped export of it left behind."""
+    from omh_research.store import disk
+
+    disk.replace(path, data)
+    folder, name = os.path.split(path)
+    leftover = re.compile(
+        re.escape(f".{name[:200]}.") + r"[0-9a-f]{12}" + re.escape(disk.TEMP_SUFFIX)
+    )
+    for other in os.listdir(folder):
+        full = os.path.join(folder, other)
+        with contextlib.suppress(FileNotFoundError):  # another export took it away
+            if leftover.fullmatch(other) and os.lstat(full).st_mtime < time.time() - LEFTOVER_S:
+                disk.remove(full)
 
 
 def _new_folder(topic: str, today: str) -> str:
