@@ -81,10 +81,12 @@ def compare(claim: str, quote: str, context: str = "", lead: str = "") -> Alignm
     what stands before the quote in its own clause (`quotes.lead_in`): a negation or hedge there
     turns the quote round. Citation markers in the claim are ignored.
     """
-    claim = _MARKER.sub("", claim)[:MAX_COMPARED_CHARS].strip()
+    claim = _MARKER.sub("", claim).strip()
     quote = quote[:MAX_COMPARED_CHARS].strip()
     if not claim or not quote:
         return Alignment(UNALIGNED, "empty")
+    if len(claim) > MAX_COMPARED_CHARS:
+        return Alignment(UNALIGNED, f"longer than {MAX_COMPARED_CHARS:,} characters")
     if script_of(claim) != script_of(quote):
         return Alignment(CROSS_LANGUAGE, "claim and quote are written in different scripts")
     if _is_within(claim, quote):

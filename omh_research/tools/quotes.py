@@ -51,6 +51,8 @@ VERIFIED, NOT_FOUND, TOO_SHORT, MISSING = "verified", "not_found", "too_short", 
 _MIN_CORE_CHARS = 8
 _MAX_STARTS = 1_000
 _MAX_LOOKS = 8
+# Characters compared at places that are cut out of a longer token, before giving up (T20).
+_MAX_COMPARED = 50_000_000
 _MAX_PARAGRAPH = 20_000
 _CLAUSE_END = lazy_re(r"[.!?;:,()\u3002\uff01\uff1f\uff1b\uff0c\uff1a]| - ")
 _BLOCK = 1_024
@@ -277,8 +279,9 @@ def _find(core: str, hay: _Hay, start: int = 0, limit: int = sys.maxsize) -> Spa
     """Return the first place of `core` in `hay` that begins and ends on token borders."""
     text = hay.text
     at = text.find(core, start, limit)
-    looks = _MAX_LOOKS
-    while at >= 0:
+    looks, tries = _MAX_LOOKS, _MAX_COMPARED // max(1, len(core))
+    while at >= 0 and tries:
+        tries -= 1
         end = at + len(core)
         if _is_whole(core, text, at):
             return at, end

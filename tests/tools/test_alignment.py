@@ -182,3 +182,14 @@ def test_refuted_claims_are_rarely_aligned() -> None:
     assert refuted[1] > 20
     assert refuted[0] / refuted[1] <= 1 / 7
     assert supported[0] / supported[1] > 1.5 * refuted[0] / refuted[1]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("unit", [" ", "\n", "\u00a0", "¹", "a.", "A-", "— ", ", ", "的", "[1"])
+def test_hostile_claims_and_quotes_end(unit: str) -> None:
+    """T20: 200 kB of white space or of one word took hours when its patterns began anew at each
+    character."""
+    text = unit * (200_000 // len(unit))
+    assert compare(text, "It cost 5 million.").status != ALIGNED
+    assert compare("Pfizer paid 5 million in 1999.", text).status != ALIGNED
+    assert compare(f"{text} said so", f"{text} did not").status != ALIGNED

@@ -335,3 +335,11 @@ def test_quotes_prepared_together_are_those_prepared_alone(quotes: list[str]) ->
     found = [(q.original, q.norm, q.form, q.core) for q in prepare_quotes(quotes)]
     alone = [PreparedQuote(quote) for quote in quotes]
     assert found == [(q.original, q.norm, q.form, q.core) for q in alone]
+
+
+@pytest.mark.timeout(60)
+def test_a_quote_cut_out_at_every_place_ends() -> None:
+    """T20: each of 200,000 places holds the quote, and each is inside a longer number."""
+    assert match("1" * 100_000, "1" * 300_000) == NOT_FOUND
+    assert match("1" * 40, "1" * 300_000) == NOT_FOUND
+    assert match("1" * 40, f"{'1' * 300_000} and {'1' * 40} of them") == VERIFIED
