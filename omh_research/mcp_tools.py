@@ -101,6 +101,7 @@ class Tool(Struct, frozen=True):
 
 def _start(given: StartArguments, scratch: Scratch) -> list[str]:
     words = ["start", "--delegate", given.delegate, "--if-confirmed", given.if_confirmed]
+    words.append("--no-scope-check")  # a client asks its user itself (P7)
     if given.subtopics:
         plan = msgspec.json.encode(given.subtopics)
         words += ["--plan", scratch.write("plan.json", plan)]

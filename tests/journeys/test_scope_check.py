@@ -152,3 +152,14 @@ def _answer(terminal: int, answers: list[str]) -> str:
         while waiting and len(answers) - len(waiting) < asked:
             os.write(terminal, f"{waiting.pop(0)}\n".encode())
     return seen
+
+
+def test_p7_an_mcp_client_is_not_questioned(tmp_path: Path) -> None:
+    """The client speaks with its user itself: the tool's words leave the check out."""
+    from omh_research.mcp_tools import TOOLS, Scratch
+
+    tool = next(tool for tool in TOOLS if tool.name == "research_start")
+    given = {"topic": OPEN, "delegate": "host", "host_tools": ["web_search", "web_extract"]}
+    words = tool.command(given, Scratch(tmp_path, str(tmp_path)))
+    ended = cli(*words[: words.index("--")], "--root", str(tmp_path), *words[words.index("--") :])
+    assert ended.code == 0 and _topics(tmp_path) == [OPEN]
