@@ -26,7 +26,7 @@ _BLOCKS = frozenset(
     ("p", "div", "section", "article", "main", "ul", "ol", "dl", "dd", "dt", "figure", "figcaption",
      "blockquote", "table", "tr", "address", "details", "summary", "center", "body")
 )  # fmt: skip
-_WEIGHT = ("style", "svg", "link", "template", "canvas")
+_WEIGHT = ("style", "svg", "link")
 _DATA_TYPE = "application/ld+json"
 _VOID = frozenset(
     ("br", "hr", "img", "input", "meta", "link", "area", "base", "col", "embed", "source", "track",
