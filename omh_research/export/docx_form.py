@@ -122,5 +122,5 @@ def _evidence(document: Any, view: ReportView) -> None:
             cells = (f"[{source.n}]", quote.claim, quote.quote, quote.status)
             rows.append([_sound(cell) for cell in cells])
     if len(rows) > 1:
-        document.add_heading("Evidence", level=2)
+        _turn(document.add_heading("Evidence", level=2), view.is_right_to_left)
         _table(document, rows, view.is_right_to_left)

@@ -225,6 +225,17 @@ def test_the_pdf_holds_the_text_and_the_numbers(
         assert re.search(rf"[\[\]]\W*{n}\b", text), (n, text)
 
 
+def test_every_paragraph_of_an_arabic_docx_reads_from_right_to_left(
+    runs: dict[str, Run], tmp_path: Path
+) -> None:
+    docx = pytest.importorskip("docx")
+    for language, wanted in (("ar", True), ("zh", False)):
+        document = docx.Document(str(exported(runs[language], "docx", tmp_path)))
+        cells = [p for t in document.tables for c in t._cells for p in c.paragraphs]
+        turned = ["w:bidi" in p._p.xml for p in (*document.paragraphs, *cells) if p.text]
+        assert turned and all(is_turned == wanted for is_turned in turned)
+
+
 @pytest.mark.skipif(OFFICE is None, reason="no LibreOffice on PATH")
 @needs_pdftotext
 @pytest.mark.parametrize("language", ["en", "zh", "ar"])
