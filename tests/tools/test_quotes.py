@@ -343,3 +343,20 @@ def test_a_quote_cut_out_at_every_place_ends() -> None:
     assert match("1" * 100_000, "1" * 300_000) == NOT_FOUND
     assert match("1" * 40, "1" * 300_000) == NOT_FOUND
     assert match("1" * 40, f"{'1' * 300_000} and {'1' * 40} of them") == VERIFIED
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("fell by 12 % in adults", "Mortality fell by 12% in adults."),
+        ("fell by 12% in adults", "Mortality fell by 12\u202f% in adults."),
+        ("heated to 20 °C for an hour", "It was heated to 20\u2103 for an hour."),
+    ],
+)
+def test_a_space_before_a_sign_does_not_count(quote: str, text: str) -> None:
+    """T12: white space does not matter; the sign and the number do."""
+    assert match(quote, text) == VERIFIED
+    assert locate(quote, text) is not None
+    assert match(quote.replace("%", "‰").replace("°C", "°F"), text) == NOT_FOUND
+    assert match(quote.replace("12", "2").replace("20", "0"), text) == NOT_FOUND
+    assert match("Mortality fell by 12", "Mortality fell by 12 % in adults.") == NOT_FOUND
