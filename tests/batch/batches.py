@@ -36,7 +36,7 @@ SUBTOPICS = [{"name": name, "queries": [f"{name} tides", f"{name} research"]} fo
 def fast_folder() -> Iterator[Path]:
     """A folder in memory where there is one: these tests are about killed processes, not disks."""
     shared = "/dev/shm" if os.path.isdir("/dev/shm") and os.access("/dev/shm", os.W_OK) else None
-    folder = Path(tempfile.mkdtemp(prefix="omh-batch-", dir=shared))
+    folder = Path(tempfile.mkdtemp(prefix="omh-batch-", dir=shared)).resolve()
     try:
         yield folder
     finally:
