@@ -281,7 +281,8 @@ def comparable(text: str, *, norm: str | None = None, join_hyphens: bool = False
     """Return the form in which quotes and sources are compared: `normalise` and a little more.
 
     Markdown markup, footnote marks, the kind of quotation mark (not after a digit: 5' is not
-    5"), the spacing of dashes and a space before % or ° do not count: a page's text keeps none of them reliably.
+    5"), the spacing of dashes and a space before % or ° do not count: a page's text keeps none of
+    them reliably.
     `join_hyphens` also drops hyphens between letters: needed when one side was broken at line
     ends, where a real hyphen and a typesetter's cannot be told apart. `norm` may hold
     `normalise(text)` if that is known.
