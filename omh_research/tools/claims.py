@@ -29,7 +29,7 @@ _NUMBER = lazy_re(
     r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred"
     r"|thousand|million|billion|dozens?|twice|thrice|once per|a few|zwei|drei|vier|fünf|zehn|deux"
     r"|trois|quatre|cinq|dix|tres|cuatro|cinco|diez)\b(?=\s+\w)"
-    r"|[两二三四五六七八九十百千万亿]+(?:年|个月|月|天|周|倍|成|步|种|类|项|个|位|家|次|分之|级|阶段|大)"
+    r"|[两二三四五六七八九十百千万亿]{1,8}(?:年|个月|月|天|周|倍|成|步|种|类|项|个|位|家|次|分之|级|阶段|大)"
     r"|数[十百千万亿]|半数|一半|近年?来.{0,6}以上",
     re.IGNORECASE,
 )

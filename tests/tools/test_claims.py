@@ -68,3 +68,18 @@ def test_each_subtopic_gets_its_floor_before_any_gets_more() -> None:
     assert len(chosen.chosen) == MAX_CLAIMS
     assert counts["b"] == 1 and counts["c"] == 2 and counts["d"] >= 2
     assert sum(chosen.unexamined.values()) == len(claims) - MAX_CLAIMS
+
+
+def test_t20_claims_of_hostile_text_are_found_in_linear_time() -> None:
+    """Twice the text, at most four times the processor time: nothing grows with its square."""
+    import time
+
+    def cost(unit: str, size: int) -> float:
+        body = f"# T\n\n## Detailed Findings\n\n### S\n\n{(unit * size)[:size]}\n"
+        before = time.process_time()
+        find_claims(body, ("S",))
+        return time.process_time() - before
+
+    for unit in ("二", "by aing ", "when a", "as a ", "三百 ", "[1]: https://"):
+        small = max(min(cost(unit, 40_000) for _ in range(3)), 0.004)
+        assert min(cost(unit, 80_000) for _ in range(3)) < 4 * small, unit
