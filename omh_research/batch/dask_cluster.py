@@ -18,7 +18,7 @@ from omh_research.batch.executors import Work
 from omh_research.batch.unit import Done, Unit
 from omh_research.errors import PrerequisiteError
 
-CONNECT_S = 15.0
+CONNECT_S = 30.0
 WORKERS_S = 60.0
 LOOK_EVERY_S = 2.0
 GONE_AFTER_S = 60.0

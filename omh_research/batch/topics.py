@@ -8,8 +8,10 @@ error. Importers: cli, batch.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -73,14 +75,18 @@ def _read_text(path: str) -> str:
     return text
 
 
-def _rows(text: str, path: str) -> list[Any]:
+def _rows(text: str, path: str) -> Iterator[Any]:
     suffix = os.path.splitext(path)[1].lower()
-    if suffix in (".jsonl", ".ndjson"):
-        return [_json_row(line, n) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
     if suffix in (".yaml", ".yml", ".json"):
-        return _document_rows(text, path, suffix)
-    lines = [line.strip() for line in text.split("\n")]
-    return [line for line in lines if line and not line.startswith("#")]
+        yield from _document_rows(text, path, suffix)
+        return
+    is_json = suffix in (".jsonl", ".ndjson")
+    for number, raw in enumerate(io.StringIO(text, newline="\n"), 1):  # no second copy of all lines
+        line = raw.strip()
+        if line and is_json:
+            yield _json_row(line, number)
+        elif line and not line.startswith("#"):
+            yield line
 
 
 def _json_row(line: str, number: int) -> Any:

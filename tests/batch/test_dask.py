@@ -54,6 +54,19 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def wait_for_scheduler(address: str) -> None:
+    """Wait until a scheduler listens: starting one takes long on a busy machine."""
+    host, port = address.removeprefix("tcp://").split(":")
+    deadline = time.monotonic() + 120
+    while True:
+        try:
+            socket.create_connection((host, int(port)), 1).close()
+            return
+        except OSError:
+            assert time.monotonic() < deadline, "the scheduler does not come up"
+            time.sleep(0.1)
+
+
 @contextmanager
 def cluster(workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """A scheduler and workers as the README starts them; yields its address and the workers."""
@@ -69,6 +82,7 @@ def cluster(workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]
             for command in commands
         ]
         try:
+            wait_for_scheduler(address)
             yield address, processes[1:]
         finally:
             for process in reversed(processes):

@@ -94,6 +94,8 @@ def test_one_worker_killed_and_one_machine_cut_off_and_let_back(
             "--no-dashboard", **patience)  # fmt: skip
     worker = [*PYTHON, "distributed.cli.dask_worker", scheduler, "--nthreads", "1",
               "--no-dashboard", "--no-nanny", "--host"]  # fmt: skip
+    listens = f"import socket; socket.create_connection(({home!r}, 8786), 1)"
+    wait_until(lambda: a.run(sys.executable, "-c", listens).returncode == 0, 120, "a scheduler")
     doomed, _ = (a.serve(log, *worker, home, **patience) for _ in range(2))
     frozen, cut = (b.serve(log, *worker, away, **patience) for _ in range(2))
     slow = {"fault": "sleep", "seconds": 0.3}
@@ -104,7 +106,7 @@ def test_one_worker_killed_and_one_machine_cut_off_and_let_back(
         assert process.poll() is None, process.communicate()
         return all(host in heartbeats(batch) for host in ("host-a", "host-b"))
 
-    wait_until(both_at_work, 60, "both hosts at work")
+    wait_until(both_at_work, 120, "both hosts at work")
 
     doomed.kill()
     batch.check_promises()
