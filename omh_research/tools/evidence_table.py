@@ -112,5 +112,5 @@ def link_cell(title: str, url: str | None) -> str:
         return escape_cell(title)
     if not re.match(r"(?i)https?://[^\s/]", url):
         return escape_cell(f"{title} ({url})" if title != url else title)
-    safe = percent_encode(_CONTROLS.sub("", url), safe="!#$%&'*+,/:;=?@_~.-")
+    safe = percent_encode(_CONTROLS.sub("", url), safe="!#$%&'*+,/:;=?@_~.-", errors="replace")
     return f"[{escape_cell(title)}]({safe})"

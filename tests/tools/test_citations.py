@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from omh_research.errors import ToolInputError
 from omh_research.tools import citations
@@ -467,3 +470,43 @@ def test_large_and_hostile_input_ends() -> None:
     result = verify(given)
     assert result["claims"][-1]["supported"] is True
     assert result["summary"]["flagged"] == 300
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        ["|", "\\", "\\|", "\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "`", "<b>", "](http://evil)", "[x](y)", "<!--",
+         "\x1b[31m", "\u202e", "**", "\t", "&#124;", "a", "中", '"', "'", "\x00", "\ud800", "$", "~~"]
+    ),
+    max_size=4,
+).map("".join)  # fmt: skip
+UNESCAPED = re.compile(r"<b>|<!--|\]\(http://evil|[\x00\x1b\u202e\u2028\x85]")
+
+
+@given(st.lists(PIECES, min_size=9, max_size=9))
+@settings(max_examples=300, deadline=None)
+def test_no_text_breaks_out_of_its_cell(junk: list[str]) -> None:
+    """T17, T18: verified quotes with any characters around them stay in their table."""
+    quote = f"The tool runs on {junk[0]}macOS and Windows machines"
+    source = {
+        "id": f"s{junk[1]}", "url": f"https://e.org/{junk[2]}", "title": f"T{junk[3]}", "date": f"2024{junk[4]}",
+        "limitations": junk[5], "text": f"Intro. {quote}. End.",
+    }  # fmt: skip
+    claim = {"text": f"The tool runs on macOS {junk[6]}", "citations": [{"source": source["id"], "quote": quote}]}  # fmt: skip
+    row = {"candidate": junk[7], "best_for": junk[8], "os": "macOS, Windows", "evidence_sources": [source["id"]]}  # fmt: skip
+    found = verify({"sources": [source], "claims": [claim], "comparison": [row]})
+    for markdown, columns in ((found["evidence_markdown"], 8), (found["comparison_markdown"], 12)):
+        plain = re.sub(r"\\.", "", markdown)
+        for line in plain.split("\n"):
+            assert not line or line.startswith(("## ", "| ")) or "cells verified" in line
+            assert not line.startswith("|") or line.count("|") == columns + 1
+        assert UNESCAPED.search(plain) is None
+
+
+def test_a_lone_surrogate_in_an_address_is_no_crash() -> None:
+    """T11: the JSON escape \\ud800 in the address of a verified quote."""
+    quote = "The tool runs on macOS and Windows"
+    source = {"id": "s1", "url": "https://e.org/\ud800x", "text": f"{quote}."}
+    claim = {"text": quote, "citations": [{"source": "s1", "quote": quote}]}
+    found = verify({"sources": [source], "claims": [claim]})
+    assert found["summary"]["supported"] == 1
+    assert "(https://e.org/" in found["evidence_markdown"]
