@@ -54,7 +54,7 @@ def estimate(options: RunOptions, delegate: str) -> Estimate:
     highest = len(options.subtopics) or (3 if options.rounds > 1 else 5)
     per_round = highest + 1 if options.rounds > 1 else 0
     researchers = Range(lowest, (highest + per_round * (options.rounds - 1)) * MAX_FAILURES)
-    planner = Range(0, 0) if options.subtopics else Range(1, MAX_FAILURES)
+    planner = Range(0, 0) if options.subtopics or options.landscape else Range(1, MAX_FAILURES)
     drafts = MAX_SYNTHESIS_FAILURES + 1
     votes = Range(0, options.panel * MAX_CLAIMS * UNDECIDED * drafts)
     tasks = Range(
