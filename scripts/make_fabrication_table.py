@@ -42,13 +42,15 @@ def faults_of(inside: str) -> list[str]:
 
 def main() -> int:
     """Rewrite or check the part of the README between the markers."""
+    is_check = "--check" in sys.argv
+    made = "" if is_check else table()
+    # Read after the long run, so that nothing written meanwhile is lost.
     head, marker, rest = README.read_text(encoding="utf-8").partition(BEGIN)
     inside, _, tail = rest.partition(END)
-    if "--check" in sys.argv:
+    if is_check:
         found = faults_of(inside)
         print("\n".join(found))
         return 1 if found else 0
-    made = table()
     print(made)
     if marker:
         README.write_text(f"{head}{BEGIN}\n{made}\n{END}{tail}", encoding="utf-8")
