@@ -83,7 +83,8 @@ class Engine:
             chosen = msgspec.structs.replace(chosen, landscape=names)
         if scope_check:
             start.check_scope(self.project, topic, chosen)
-        self.wiring.check(delegate, chosen)
+        if not start.is_only_shown(self.project, topic, if_confirmed, ask_user is not None):
+            self.wiring.check(delegate, chosen)
         request = Request(
             topic=topic,
             delegate=delegate,

@@ -99,6 +99,19 @@ def _is_known(project: Project, topic: str) -> bool:
     return _confirmed_slug(project, topic) is not None or _orphan_plan(project, topic) is not None
 
 
+def is_only_shown(project: Project, topic: str, if_confirmed: str, can_ask: bool) -> bool:
+    """Tell whether a start on this topic resumes a run or shows its report.
+
+    Then this call's delegate and sources are not used, and nothing is asked of them (E36).
+    """
+    if not os.path.isdir(project.layout.base):
+        return False
+    if _match(list_runs(project.layout).rows, topic) is not None:
+        return True
+    is_refreshed = if_confirmed == "refresh" or (can_ask and not if_confirmed)
+    return not is_refreshed and _confirmed_slug(project, topic) is not None
+
+
 class Request(Struct, frozen=True, kw_only=True):
     """What `start` was asked for. `ask_user` chooses on a terminal (spec E11), None without one."""
 

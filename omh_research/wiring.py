@@ -23,7 +23,7 @@ from omh_research.delegates.traffic import Traffic
 from omh_research.documents.options import RunOptions
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.task import Reply, Task
-from omh_research.errors import OmhError, PrerequisiteError
+from omh_research.errors import OmhError, PrerequisiteError, UsageError
 from omh_research.holding import fence_of
 from omh_research.phases.accounts import spent_on
 from omh_research.phases.contract import SEARCH_TOOLS, Services
@@ -80,6 +80,11 @@ class Wiring:
         if name == "host":
             self._check_host_tools(options)
         delegate = self.delegate(name, options)
+        if options.panel and not getattr(delegate, "can_judge", True):
+            raise UsageError(
+                f"--panel needs somebody who judges claims; the {name} delegate only quotes.",
+                hint="Choose --delegate llm, command or host, or leave --panel out.",
+            )
         for path in (*options.corpus, options.bundle):
             if path and not os.path.isdir(self.absolute(path)):
                 raise PrerequisiteError(f"There is no folder {path}.", hint="Check the path.")

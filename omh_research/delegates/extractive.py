@@ -31,6 +31,7 @@ class ExtractiveDelegate:
     needs_library = True
     can_scope_tools = True
     keeps_ledger = True
+    can_judge = False
     side_by_side = 1  # it computes, so threads gain nothing, and one order makes one ledger
 
     def answer(self, task: Task, library: Library | None, should_stop: Callable[[], bool]) -> Reply:

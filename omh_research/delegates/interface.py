@@ -41,9 +41,10 @@ class Library(Protocol):
 class Delegate(Protocol):
     """Answers tasks. Stateless between calls; safe to call from several threads at once.
 
-    Two more facts may be stated as class attributes: `keeps_ledger` (True: every text it reads
-    comes through its Library, so nothing merely declared may be cited; default False) and
-    `side_by_side` (how many tasks of a batch to run at once; default 3).
+    Three more facts may be stated as class attributes: `keeps_ledger` (True: every text it reads
+    comes through its Library, so nothing merely declared may be cited; default False),
+    `side_by_side` (how many tasks of a batch to run at once; default 3) and `can_judge` (False: it
+    has no vote to give on a claim; default True).
     """
 
     name: str

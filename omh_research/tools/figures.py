@@ -40,7 +40,8 @@ _AFTER = lazy_re(
     rf"|[^\W\d_]+(?:[²³]|/[^\W\d_]+)?)"
 )
 _BEFORE = lazy_re(
-    r"(?P<word>US\$|A\$|C\$|HK\$|NT\$|[$＄€£¥￥₹₩]|(?<![A-Za-z])[A-Z]{3}|[<>≤≥±~≈])[ \u00a0\u202f]?\Z"
+    r"(?P<word>US\$|A\$|C\$|HK\$|NT\$|[$＄€£¥￥₹₩]|(?<![A-Za-z])[A-Z]{3}|[<>≤≥±~≈])"
+    r"[ \u00a0\u202f]?\Z"
 )
 _CONNECTOR = lazy_re(
     r"\s*(?:-|–|—|−|to|and|or|und|bis|oder|et|ou|à|a|y|o|至|到|~|～|和|或|,|、|/)\s*$",

@@ -187,8 +187,8 @@ UNITS_AFTER = _read_table(_UNITS)
 MAGNITUDES = {word: int(power) for word, power in _read_table(_MAGNITUDES).items()}
 UNITS_BEFORE = {
     "$": "usd", "US$": "usd", "USD": "usd", "A$": "aud", "AUD": "aud", "C$": "cad", "CAD": "cad",
-    "HK$": "hkd", "NT$": "twd", "€": "eur", "EUR": "eur", "£": "gbp", "GBP": "gbp", "¥": "¥", "￥": "¥",
-    "＄": "usd",
+    "HK$": "hkd", "NT$": "twd", "€": "eur", "EUR": "eur", "£": "gbp", "GBP": "gbp",
+    "¥": "¥", "￥": "¥", "＄": "usd",
     "CNY": "cny", "RMB": "cny", "JPY": "jpy", "₹": "inr", "INR": "inr", "₩": "krw", "KRW": "krw",
     "CHF": "chf",
 }  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 
 from omh_research import Engine
 from omh_research.documents.options import RunOptions
-from tests.runs import NAMES, SUBTOPICS, TOPIC, URLS, Run, answers, finding, report
+from tests.runs import NAMES, SUBTOPICS, TOPIC, URLS, Run, answers, cli, finding, report
 
 
 @pytest.fixture
@@ -252,3 +252,40 @@ def test_a_run_begun_by_the_seeds_skill_is_carried_on(tmp_path: Path) -> None:
     (task,) = run.cli("next", run.slug, "--json").json["tasks"]
     run.cli("submit", run.slug, task["id"], stdin=report())
     assert run.state()["phase"] == "verify"
+
+
+def test_e10_e36_a_known_topic_is_resumed_or_shown_without_asking_for_sources_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """E10, E11, E36: what this call could not do is not asked of a run that it only resumes."""
+    corpus = tmp_path / "notes"
+    corpus.mkdir()
+    (corpus / "tides.md").write_text(
+        "Tides are caused by the Moon. Spring tides come at new moon and full moon.\n"
+        "The tidal range is largest in funnel bays, where the water has to rise.\n", "utf-8"
+    )  # fmt: skip
+    monkeypatch.setenv("OMH_OFFLINE", "1")
+    new = cli("start", "What causes tides?", "--root", str(tmp_path), "--json")
+    assert new.code == 8 and not (tmp_path / ".omh").exists(), "a new one needs its sources"
+    first = cli(
+        "start", "What causes tides?", "--corpus", str(corpus), "--root", str(tmp_path), "--json"
+    )
+    assert first.code == 0, first.err
+    again = cli("start", "What causes tides?", "--root", str(tmp_path), "--json")
+    assert (again.code, again.json["resumed"], again.json["slug"]) == (0, True, first.json["slug"])
+    ended = cli("run", "What causes tides?", "--root", str(tmp_path), "--json")
+    assert (ended.code, ended.json["status"]) == (0, "confirmed"), ended
+    shown = cli("run", "What causes tides?", "--root", str(tmp_path), "--json")
+    assert shown.code == 0
+    anew = cli("run", "What causes tides?", "--if-confirmed", "refresh", "--root", str(tmp_path),
+               "--json")  # fmt: skip
+    assert anew.code == 8
+
+
+def test_p1_a_delegate_that_only_quotes_is_not_asked_to_vote(tmp_path: Path) -> None:
+    """Said at once and not after three rounds of votes that cannot be given."""
+    (tmp_path / "notes").mkdir()
+    ended = cli("start", "What causes tides?", "--panel", "3", "--corpus", str(tmp_path / "notes"),
+                "--root", str(tmp_path), "--json")  # fmt: skip
+    assert ended.code == 2 and "judges claims" in ended.error["message"]
+    assert not (tmp_path / ".omh").exists()
