@@ -7,6 +7,7 @@ works where nothing can be written. Importers: engine, api, audit, wiring.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ MAX_FINDING_BYTES = 16_000_000
 MAX_REPORT_BYTES = 16_000_000
 MAX_LOG_BYTES = 400_000_000
 EDGE_BYTES = 65_536
+FOREIGN_WRITE_PAUSES_S = (0.02, 0.05)
 _PREFIX, _SUFFIX = "research--", ".json"
 
 
@@ -87,11 +89,18 @@ class Reader:
         Raises:
             DamagedFileError, NewerVersionError: the file is there but cannot be used.
         """
-        data = self.state_bytes(slug)
-        if data is None:
-            return None
         where = self.layout.relative(self.layout.state(slug))
-        return parse_state(data, where=where, slug=slug)
+        for pause_s in FOREIGN_WRITE_PAUSES_S:
+            data = self.state_bytes(slug)
+            if data is None:
+                return None
+            try:
+                return parse_state(data, where=where, slug=slug)
+            except DamagedFileError:
+                # Another program may write in place: what it has half written is no damage.
+                time.sleep(pause_s)
+        data = self.state_bytes(slug)
+        return None if data is None else parse_state(data, where=where, slug=slug)
 
     def plan_text(self, slug: str) -> str | None:
         """Return the plan file whole, or None."""
