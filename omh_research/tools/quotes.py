@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from omh_research.lazy_re import lazy_re
 from omh_research.tools.negation import is_negated
 from omh_research.tools.normal_form import (
@@ -40,6 +42,7 @@ __all__ = [
     "locate",
     "match",
     "normalise",
+    "prepare_quote",
     "prepare_quotes",
     "split_parts",
 ]
@@ -59,7 +62,7 @@ _BLOCK = 1_024
 _LEAD_CHARS = 160
 _EDGE = " \t\"'.,;:!?\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f"
 _CORE_EDGE, _CORE_END = _EDGE + "\u2033", _EDGE + "-"
-_MARKS = ("'", '"')
+_MARKS = frozenset("'\"")
 _HYPHENS = ("-", "\u2010", "\u2011", "\u2012", "\u2013", "\u2212")
 _PARAGRAPH = lazy_re(r"\n[ \t\r]{0,80}\n")
 _ELLIPSIS = lazy_re(r" ?[\[(]?\.(?: ?\.){2,}[\])]? ?")
@@ -140,10 +143,17 @@ def _nth_alnum(text: str, blocks: list[int], wanted: int) -> int:
     return max(0, len(text) - 1)
 
 
-class PreparedQuote:
-    """One quote, made ready once: for asking several sources about it."""
+class PreparedQuote(Struct, frozen=True, gc=False):
+    """One quote, made ready once (`prepare_quote`): for asking several sources about it.
 
-    __slots__ = ("core", "form", "norm", "original")
+    `norm` is its normal form without outer quotation marks, `form` what is compared, `core` the
+    form without edge punctuation: what is looked for.
+    """
+
+    original: str
+    norm: str
+    form: str
+    core: str
 
     @property
     def is_open(self) -> bool:
@@ -154,14 +164,15 @@ class PreparedQuote:
         form = self.form
         return "-" in form or ".." in form or ". ." in form or "-" in self.original
 
-    def __init__(self, quote: str, norm: str | None = None) -> None:
-        """Prepare `quote`; `norm` may hold `normalise(quote)` if that is known."""
-        self.original = quote
-        self.norm = normalise(quote) if norm is None else norm
-        if self.norm[:1] in _MARKS and self.norm[-1:] in _MARKS:
-            self.norm = self.norm.strip("'\"")  # the marks are the citing text's, not the source's
-        self.form = comparable(quote, norm=self.norm)
-        self.core = _core(self.form)
+
+def prepare_quote(quote: str, norm: str | None = None) -> PreparedQuote:
+    """Return `quote` prepared; `norm` may hold `normalise(quote)` if that is known."""
+    if norm is None:
+        norm = normalise(quote)
+    if norm[:1] in _MARKS and norm[-1:] in _MARKS:
+        norm = norm.strip("'\"")  # the marks are the citing text's, not the source's
+    form = comparable(quote, norm=norm)
+    return PreparedQuote(quote, norm, form, _core(form))
 
 
 def _core(form: str) -> str:
@@ -175,10 +186,7 @@ def _core(form: str) -> str:
 
 def prepare_quotes(quotes: Sequence[str]) -> list[PreparedQuote]:
     """Return each quote prepared, in order; many together cost a quarter of one by one."""
-    return [
-        PreparedQuote(quote, norm)
-        for quote, norm in zip(quotes, normalise_each(quotes), strict=True)
-    ]
+    return list(map(prepare_quote, quotes, normalise_each(quotes)))
 
 
 def match(quote: str | PreparedQuote, text: str | PreparedText) -> str:
@@ -188,7 +196,7 @@ def match(quote: str | PreparedQuote, text: str | PreparedText) -> str:
     12 characters and all are found, in order, in one paragraph or within 600 characters.
     """
     if isinstance(quote, str):
-        quote = PreparedQuote(quote)
+        quote = prepare_quote(quote)
     core = quote.core
     if len(core) < _MIN_CORE_CHARS or len(quote.norm) < MIN_QUOTE_CHARS:
         return TOO_SHORT if quote.norm else MISSING
@@ -209,7 +217,7 @@ def locate(quote: str | PreparedQuote, text: str | PreparedText) -> tuple[int, i
     quote is outside the span.
     """
     if isinstance(quote, str):
-        quote = PreparedQuote(quote)
+        quote = prepare_quote(quote)
     if len(quote.core) < 2:
         return None
     source = PreparedText.of(text)
@@ -222,7 +230,7 @@ def lead_in(quote: str | PreparedQuote, source: PreparedText) -> str:
 
     "it is not true that" before "the drug is effective": the quote is exact, its sense is not.
     """
-    prepared = PreparedQuote(quote) if isinstance(quote, str) else quote
+    prepared = prepare_quote(quote) if isinstance(quote, str) else quote
     found = _search(prepared, source, 0) if prepared.core else None
     if found is None:
         return ""

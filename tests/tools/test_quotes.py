@@ -18,12 +18,12 @@ from omh_research.tools.quotes import (
     NOT_FOUND,
     TOO_SHORT,
     VERIFIED,
-    PreparedQuote,
     PreparedText,
     lead_in,
     locate,
     match,
     normalise,
+    prepare_quote,
     prepare_quotes,
 )
 from tests.documents.shared_data import shared_data
@@ -333,7 +333,7 @@ def test_many_texts_are_normalised_as_one_by_one(texts: list[str]) -> None:
 @settings(max_examples=200, deadline=None)
 def test_quotes_prepared_together_are_those_prepared_alone(quotes: list[str]) -> None:
     found = [(q.original, q.norm, q.form, q.core) for q in prepare_quotes(quotes)]
-    alone = [PreparedQuote(quote) for quote in quotes]
+    alone = [prepare_quote(quote) for quote in quotes]
     assert found == [(q.original, q.norm, q.form, q.core) for q in alone]
 
 
