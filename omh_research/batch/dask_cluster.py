@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import time
+from collections import deque
 from importlib import import_module
 from typing import Any
 
@@ -21,6 +22,7 @@ from omh_research.errors import PrerequisiteError
 CONNECT_S = 30.0
 WORKERS_S = 60.0
 LOOK_EVERY_S = 2.0
+UNITS_A_THREAD = 8  # sent and fetched together: one by one each costs a round trip
 GONE_AFTER_S = 60.0
 _INSTALL = "Install it: pip install 'omh-research[cluster]'."
 _START = "Start one: `dask scheduler`, then `dask worker tcp://HOST:8786 --nthreads 1` anywhere."
@@ -43,6 +45,8 @@ class DaskExecutor:
         self._cluster: Any = None
         self._units: dict[str, tuple[Unit, Any]] = {}
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._waiting: list[Unit] = []
+        self._ready: deque[Done] = deque()
         self._silent_since: float | None = None
         target: Any = address
         if not address:
@@ -61,20 +65,25 @@ class DaskExecutor:
         self._width, self._looked = 1, 0.0
 
     @property
-    def width(self) -> int:
-        """The cluster's threads, looked up every few seconds: workers may come and go."""
+    def room(self) -> int:
+        """Some units a thread of the cluster, looked up now and then: workers come and go."""
         now = time.monotonic()
         if now - self._looked > LOOK_EVERY_S:
             with contextlib.suppress(OSError):
                 self._width = max(1, sum(self._client.nthreads().values()))
             self._looked = time.monotonic()
-        return self._width
+        return self._width * UNITS_A_THREAD
 
     def submit(self, unit: Unit) -> None:
-        """Hand a unit to the cluster."""
-        future = self._client.submit(self._do, unit, pure=False, retries=0)
-        self._units[future.key] = unit, future  # a future that nobody holds is cancelled
-        future.add_done_callback(self._done.put)
+        """Hand a unit over; it goes to the cluster, with others, before the next is waited for."""
+        self._waiting.append(unit)
+
+    def _send(self) -> None:
+        units, self._waiting = self._waiting, []
+        futures = self._client.map(self._do, units, pure=False, retries=0) if units else []
+        for unit, future in zip(units, futures, strict=True):
+            self._units[future.key] = unit, future  # a future that nobody holds is cancelled
+            future.add_done_callback(self._done.put)
 
     def completed(self, timeout_s: float | None = None) -> Done | None:
         """Return the next result; a unit that failed with its worker is "lost".
@@ -82,23 +91,46 @@ class DaskExecutor:
         Raises:
             PrerequisiteError: the scheduler is gone and does not come back.
         """
+        if self._ready:
+            return self._ready.popleft()
+        self._send()
         pause = LOOK_EVERY_S if timeout_s is None else min(timeout_s, LOOK_EVERY_S)
         try:
-            future = self._done.get(timeout=pause)
+            futures = [self._done.get(timeout=pause)]
         except queue.Empty:
             self._check_scheduler()
             return None
         self._silent_since = None
-        unit, _ = self._units.pop(future.key)
+        while not self._done.empty():
+            futures.append(self._done.get())
+        self._ready.extend(self._fetch(futures))
+        return self._ready.popleft()
+
+    def _fetch(self, futures: list[Any]) -> list[Done]:
+        """Return the results of futures that are done, fetched at once, and release them."""
+        finished = [future for future in futures if future.status == "finished"]
         try:
-            if future.status != "finished":
-                return Done(unit.slug, unit.expected, "lost", self._reason(future))
-            result: Done = future.result()
-            return result
-        except OSError as error:  # the result's worker went before it was fetched
-            return Done(unit.slug, unit.expected, "lost", str(error)[:200])
-        finally:
+            fetched = self._client.gather(finished)
+        except Exception:  # a result went with its worker: one by one
+            fetched = [self._fetch_one(future) for future in finished]
+        results = dict(zip([future.key for future in finished], fetched, strict=True))
+        found = []
+        for future in futures:
+            unit, _ = self._units.pop(future.key)
+            done = results.get(future.key)
+            if done is None:
+                done = Done(unit.slug, unit.expected, "lost", self._reason(future))
+            found.append(done)
             future.release()
+        return found
+
+    @staticmethod
+    def _fetch_one(future: Any) -> Done | None:
+        try:
+            done: Done = future.result()
+        except Exception:  # whatever it was: the unit is lost, and will be tried again
+            return None
+        return done
 
     @staticmethod
     def _reason(future: Any) -> str:

@@ -22,8 +22,8 @@ class Executor(Protocol):
     """Runs units; a unit whose worker died comes back as "lost"."""
 
     @property
-    def width(self) -> int:
-        """How many units run at once; it may change while a cluster grows."""
+    def room(self) -> int:
+        """How many units may run or wait there at once; it may change while a cluster grows."""
         ...
 
     def submit(self, unit: Unit) -> None:
@@ -42,7 +42,7 @@ class Executor(Protocol):
 class SerialExecutor:
     """Runs each unit when its result is asked for."""
 
-    width = 1
+    room = 1
 
     def __init__(self, do: Work) -> None:
         self._do = do

@@ -18,10 +18,10 @@ from omh_research.batch.unit import Done, Unit
 
 
 class ProcessExecutor:
-    """Units in `width` processes of their own, started by spawn: no fork while locks are held."""
+    """Units in so many processes of their own, started by spawn: no fork while locks are held."""
 
     def __init__(self, do: Work, workers: int) -> None:
-        self._do, self.width = do, workers
+        self._do, self._workers, self.room = do, workers, workers * 2
         self._pool: Any = None
         self._leash: Any = None
         self._running: dict[Any, Unit] = {}
@@ -36,7 +36,7 @@ class ProcessExecutor:
             watched, leash = context.Pipe(duplex=False)
             self._leash = (leash, watched)
             self._pool = ProcessPoolExecutor(
-                self.width, mp_context=context, initializer=begin_worker, initargs=(watched,)
+                self._workers, mp_context=context, initializer=begin_worker, initargs=(watched,)
             )
         return self._pool
 

@@ -85,7 +85,7 @@ class Runner:
             if not self._running and self._may_go(self._suspects[0]):
                 self._submit(self._suspects.popleft())
             return
-        while self._ready and self._running < self._executor.width * 2:
+        while self._ready and self._running < self._executor.room:
             if not self._may_go(self._ready[0]):
                 return
             self._submit(self._ready.popleft())

@@ -87,8 +87,8 @@ class _Kept:
         self.submit, self.completed = inner.submit, inner.completed
 
     @property
-    def width(self) -> int:
-        return self._inner.width
+    def room(self) -> int:
+        return self._inner.room
 
     def close(self, *, now: bool = False) -> None:
         pass

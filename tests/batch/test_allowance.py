@@ -27,7 +27,7 @@ class Simulated:
     """Units that end at once, in any order, as a table says; the calls they make are counted."""
 
     def __init__(self, width: int = 2, seed: int = 0) -> None:
-        self.width, self.calls = width, 0
+        self.room, self.calls = width * 2, 0
         self.units: list[Unit] = []
         self.waiting: list[Unit] = []
         self.spent: Counter[str] = Counter()

@@ -153,20 +153,20 @@ def test_a_cluster_without_workers_is_said(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.deep
-def test_the_width_follows_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_room_follows_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     """S2: workers that join later are used; a worker without the folder says so."""
     from omh_research.batch import dask_cluster
 
     monkeypatch.setattr(dask_cluster, "LOOK_EVERY_S", 0.1)
     with cluster(1) as (address, _):
         executor = make_executor("dask", advance_unit, workers=1, address=address)
-        assert executor.width == 1
+        assert executor.room == dask_cluster.UNITS_A_THREAD
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "3",
                   "--no-dashboard", "--no-nanny"]  # fmt: skip
         joined = subprocess.Popen(worker, env=child_environment(), stderr=subprocess.DEVNULL)
         try:
             deadline = time.monotonic() + 60
-            while executor.width != 4:
+            while executor.room != 4 * dask_cluster.UNITS_A_THREAD:
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
             executor.submit(Unit("/nowhere", "no-batch", "a-run", "search"))
