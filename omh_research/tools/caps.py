@@ -94,7 +94,7 @@ def _list(payload: Mapping[str, Any], name: str) -> list[Any]:
 
 def _payload(payload: object) -> Mapping[str, Any]:
     if not isinstance(payload, Mapping):
-        raise ToolInputError("input must be a JSON object")
+        raise ToolInputError("The input must be a JSON object.")
     return payload
 
 
@@ -205,11 +205,11 @@ def count_attempts(ledger: str) -> int:
             if number == len(lines) and line.lstrip().startswith("{"):
                 break
             raise ToolInputError(
-                f"fetch ledger line {number} is not valid JSON: {exc}",
+                f"fetch ledger line {number} is not valid JSON: {exc}.",
                 hint="Repair or remove that line.",
             ) from exc
         if not isinstance(row, dict):
-            raise ToolInputError(f"fetch ledger line {number} must be a JSON object")
+            raise ToolInputError(f"fetch ledger line {number} must be a JSON object.")
         attempts += _charge(row)
     return attempts
 
@@ -225,7 +225,7 @@ def account_ledger(plan_document: dict[str, Any], ledger: str) -> dict[str, Any]
     caps = data.get("caps") if isinstance(data, Mapping) else None
     if not isinstance(caps, Mapping):
         raise ToolInputError(
-            "caps plan data must contain a caps object",
+            "caps plan data must contain a caps object.",
             hint="Give the file that `caps --op plan --out` wrote.",
         )
     steps = [{"step": "fetch_ledger", "fetches": count_attempts(ledger)}]

@@ -86,7 +86,7 @@ def _count(payload: Mapping[str, Any], name: str) -> int | None:
 
 def _request(payload: object) -> _Request:
     if not isinstance(payload, Mapping):
-        raise ToolInputError("input must be a JSON object with 'query' and 'sources'")
+        raise ToolInputError("The input must be a JSON object with 'query' and 'sources'.")
     entries = payload.get("sources")
     if entries is None:
         entries = []
