@@ -43,7 +43,7 @@ def run(quick: bool) -> list[dict[str, Any]]:
         rows.append(_overhead("dask", 100 if quick else 1_000, "≤ 5 ms"))
     except ModuleNotFoundError:
         rows.append(_row("overhead a unit, dask (ms)", None, "≤ 5 ms", 0, "not installed"))
-    rows.append(_two_over_one(6 if quick else 20, 1 if quick else 3))
+    rows.append(_two_over_one(8 if quick else 20, 1 if quick else 3))
     rows += _growth(*((40, 200) if quick else (1_000, 10_000)))
     return rows
 
