@@ -116,7 +116,7 @@ def _parsed(text: str) -> Any:
     (but the JSON that holds an article's text): all that the extractor throws away itself, after
     it has copied and searched it several times.
     """
-    from lxml import etree, html  # type: ignore[import-untyped]
+    from lxml import etree, html
     from trafilatura.utils import is_dubious_html, repair_faulty_html
 
     beginning = text[:50].lower()
