@@ -65,13 +65,14 @@ def is_whole_quotation(line: str) -> bool:
 def quotation_spans(line: str) -> list[tuple[int, int]]:
     """Return the spans of the outermost quotations, marks included, left to right."""
     found: list[tuple[int, int]] = []
+    ends: dict[str, dict[int, int]] = {}
     at = 0
     while at < len(line):
         char = line[at]
-        if char == '"':
-            end = _straight_end(line, at)
-        elif char in _CLOSERS:
-            end = _curly_end(line, at)
+        if char == '"' or char in _CLOSERS:
+            if char not in ends:
+                ends[char] = _straight_ends(line) if char == '"' else _curly_ends(line, char)
+            end = ends[char].get(at, -1)
         else:
             at += 1
             continue
@@ -83,25 +84,26 @@ def quotation_spans(line: str) -> list[tuple[int, int]]:
     return found
 
 
-def _straight_end(line: str, at: int) -> int:
-    """Return where the straight quotation that opens at `at` ends, or -1.
+def _straight_ends(line: str) -> dict[int, int]:
+    """Return where each straight quotation ends, in one pass.
 
     A mark behind a space and before a word opens a quotation inside; any other one closes. An
-    inch mark (5") opens nothing.
+    inch mark (5") opens nothing. One left open with another open inside ends at the next mark.
     """
-    if not _opens(line, at):
-        return -1
-    depth = 0
-    for i in range(at + 1, min(len(line), at + MAX_QUOTATION_CHARS)):
-        if line[i] != '"':
-            continue
-        if _opens(line, i):
-            depth += 1
-        elif depth:
-            depth -= 1
-        else:
-            return i
-    return line.find('"', at + 1) if depth else -1
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    at = line.find('"')
+    while at >= 0:
+        if _opens(line, at):
+            opened.append(at)
+        elif opened:
+            start = opened.pop()
+            if at - start < MAX_QUOTATION_CHARS:
+                ends[start] = at
+        at = line.find('"', at + 1)
+    for start in opened[:-1]:
+        ends[start] = line.find('"', start + 1)
+    return ends
 
 
 def _opens(line: str, at: int) -> bool:
@@ -111,15 +113,17 @@ def _opens(line: str, at: int) -> bool:
     return bool(after) and (not after.isspace() or not before)
 
 
-def _curly_end(line: str, at: int) -> int:
-    """Return where the quotation that opens at `at` with a directed mark ends, or -1."""
-    opening, depth = line[at], 0
+def _curly_ends(line: str, opening: str) -> dict[int, int]:
+    """Return where each quotation that opens with this directed mark ends, in one pass."""
     closers = _CLOSERS[opening]
-    for i in range(at + 1, min(len(line), at + MAX_QUOTATION_CHARS)):
-        if line[i] in closers:
-            if depth == 0:
-                return i
-            depth -= 1
-        elif line[i] == opening:
-            depth += 1
-    return -1
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for i, char in enumerate(line):
+        if char in closers:
+            if opened:
+                start = opened.pop()
+                if i - start < MAX_QUOTATION_CHARS:
+                    ends[start] = i
+        elif char == opening:
+            opened.append(i)
+    return ends

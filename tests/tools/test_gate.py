@@ -591,3 +591,10 @@ def test_a_title_of_one_han_character_is_a_title() -> None:
     case = clean_input("Texts", {"Alpha": [pages[0]], "Beta": [pages[1]]})
     assert check(case).passed
     assert "title_of_another_source" in rules(edited("] 埃里克·戈登 —", "] 蓍 —", case))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("unit", ["“", "「", '"', "“ ”", "„“"])
+def test_a_report_of_quotation_marks_is_read_in_time(unit: str) -> None:
+    """T20: each mark once looked for its end through the whole text."""
+    assert read_report(unit * (100_000 // len(unit)) + " it cost 5 million [1].").entries == ()
