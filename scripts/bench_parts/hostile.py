@@ -90,7 +90,7 @@ def growth(read: Callable[[str], object], unit: str, size: int) -> tuple[float, 
     for attempt in range(3):
         first, second = seconds(read, once), seconds(read, twice)
         slowest = max(slowest, second)
-        ratio = second / first if first > 0.002 else 0.0
+        ratio = second / first if first > 0.01 else 0.0
         best = ratio if attempt == 0 else min(best, ratio)
         if best <= 2.6:
             break
