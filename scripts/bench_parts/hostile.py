@@ -54,7 +54,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "normal form": lambda text: normal_form.comparable(text, join_hyphens=True),
     "quote": lambda text: quotes.match(text, "The quick brown fox jumps"),
     "quote in a text": lambda text: quotes.match("The quick brown … jumps over the lazy", text),
-    "half in whole": lambda text: quotes.match(text[: len(text) // 2], text),
+    "text in itself": lambda text: quotes.match(text[:1_600], text),
     "place of a quote": lambda text: quotes.lead_in(text[-50:], quotes.PreparedText(text)),
     "citations": references.dangling,
     "sources": lambda text: source_list.parse_sources(f"text [1]\n\n## Sources\n\n[1] {text}"),
