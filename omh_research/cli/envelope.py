@@ -17,7 +17,8 @@ from typing import Any, NoReturn
 
 import click
 
-from omh_research.errors import OmhError, ToolInputError
+from omh_research.cli.output import refuse_inside, write_stdout
+from omh_research.errors import OmhError, ToolInputError, UsageError
 
 MAX_INPUT_BYTES = 256 * 1024 * 1024
 # The shell's names for a pipe that the caller made ("/dev/fd/63" for `<(…)`).
@@ -60,7 +61,7 @@ def run(operation: Callable[[], dict[str, Any]], out: str | None) -> None:
         fail(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
     except (RecursionError, MemoryError):
         fail("The input is nested too deep or too large.")
-    _print(data)
+    write_stdout(data)
 
 
 def _dump(envelope: dict[str, Any]) -> str:
@@ -164,6 +165,10 @@ def check_out(out: str) -> str:
             raise ToolInputError(f"--out refuses links: {step}.")
         if step == path and not stat.S_ISREG(mode):
             raise ToolInputError(f"--out: {out} is not a regular file.")
+    try:
+        refuse_inside(path, os.environ.get("OMH_ROOT") or os.getcwd(), "--out")
+    except UsageError as error:
+        raise ToolInputError(error.message, hint=error.hint) from None
     return path
 
 
@@ -175,14 +180,3 @@ def _steps(out: str, path: str) -> list[str]:
         steps.append(step)
         step = os.path.dirname(step)
     return steps
-
-
-def _print(data: bytes) -> None:
-    """Write UTF-8 to stdout whatever the console's code page."""
-    stream = getattr(sys.stdout, "buffer", None)
-    if stream is None:
-        click.echo(data.decode("utf-8"), nl=False)
-        return
-    sys.stdout.flush()
-    stream.write(data)
-    stream.flush()

@@ -2,71 +2,79 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import time
+from typing import TYPE_CHECKING
 
 import click
 
+from omh_research.cli.output import judge, refuse_inside, write
 from omh_research.cli.render import print_json
 from omh_research.errors import UsageError
 
+if TYPE_CHECKING:
+    from omh_research.project import Project
+
 ROOT = click.option("--root", type=click.Path(), default=None, help="Project root (or OMH_ROOT).")
 JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-LEFTOVER_S = 60  # a younger one may be another export's, still being written
 FORM = "html, json, docx, pdf, bibtex, ris, csl-json, auto-deep-research."
 
 
 @click.command()
 @click.argument("slug")
 @click.option("--to", "form", required=True, help=FORM)
-@click.option("-o", "--out", default="", type=click.Path(), help="File or folder to write.")
+@click.option(
+    "-o", "--out", default="", type=click.Path(), help="File or folder to write; - for stdout."
+)
 @ROOT
 @JSON
 def export(slug: str, form: str, out: str, root: str | None, as_json: bool) -> int:
     """Write the report of SLUG in another form; every form has the same numbering."""
-    from omh_research.export.registry import FOLDER_FORMS, FORMS, render
+    from omh_research.export.registry import FOLDER_FORMS, FORMS, check_form, render
     from omh_research.export.view import view_of
     from omh_research.project import Project
     from omh_research.settings import load_settings
 
+    check_form(form)  # before the run is looked for: the call's words come first
     project = Project(load_settings(root))
-    view = view_of(project, slug)
+    base = project.layout.root
     if form in FOLDER_FORMS:
-        from omh_research.export.auto_deep_research import to_files
-
-        path = out or _new_folder(view.topic, project.today())
-        os.makedirs(path, exist_ok=True)
-        for name, text in to_files(project, view).items():
-            _put(os.path.join(os.path.abspath(path), name), text.encode("utf-8"))
+        path = _write_folder(project, slug, out)
+        is_shown = True
     else:
-        data = render(view, form)
         path = out or f"{slug}{FORMS[form][1]}"
-        if os.path.isdir(path):
-            raise UsageError(f"{path} is a folder.", hint="Give a file with -o.")
-        _put(os.path.abspath(path), data)
+        target = judge(path, base, "-o")
+        if as_json and target.is_stdout:
+            raise UsageError("-o - and --json both want stdout.", hint="Name a file with -o.")
+        write(target, render(view_of(project, slug), form))
+        is_shown = not target.is_stdout
     if as_json:
         print_json({"ok": True, "slug": slug, "form": form, "path": path})
-    else:
+    elif is_shown:
         click.echo(path)
     return 0
 
 
-def _put(path: str, data: bytes) -> None:
-    """Write a file whole or not at all; take away what a stopped export of it left behind."""
-    from omh_research.store import disk
+def _write_folder(project: Project, slug: str, out: str) -> str:
+    """Write the form that is a folder of files; return the folder."""
+    from omh_research.export.auto_deep_research import to_files
+    from omh_research.export.view import view_of
 
-    disk.replace(path, data)
-    folder, name = os.path.split(path)
-    leftover = re.compile(
-        re.escape(f".{name[:200]}.") + r"[0-9a-f]{12}" + re.escape(disk.TEMP_SUFFIX)
-    )
-    for other in os.listdir(folder):
-        full = os.path.join(folder, other)
-        with contextlib.suppress(FileNotFoundError):  # another export took it away
-            if leftover.fullmatch(other) and os.lstat(full).st_mtime < time.time() - LEFTOVER_S:
-                disk.remove(full)
+    base = project.layout.root
+    if out:
+        refuse_inside(out, base, "-o")
+    if out and os.path.lexists(out) and not os.path.isdir(out):
+        raise UsageError(f"-o {out} is no folder.", hint="This form is a folder of files.")
+    view = view_of(project, slug)
+    path = out or _new_folder(view.topic, project.today())
+    os.makedirs(path, exist_ok=True)
+    targets = [
+        (judge(os.path.join(path, name), base, "-o"), text)
+        for name, text in to_files(project, view).items()
+    ]
+    for target, text in targets:
+        write(target, text.encode("utf-8"))
+    return path
 
 
 def _new_folder(topic: str, today: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
 from omh_research.cli.render import print_json, say, visible
+from omh_research.errors import UsageError
 
 JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 SCOPE = click.option("--scope-root", default=None, help="All paths must lie inside this folder.")
@@ -46,13 +48,16 @@ def run(as_json: bool, **given: Any) -> int:
 
     Exit 0 for success and partial_success, 1 for a failed run (its manifest says why).
     """
+    from omh_research.cli.output import refuse_inside
     from omh_research.literature.searching import outside, run_search
     from omh_research.project import random_hex, utc_now
     from omh_research.providers.web import web_environ
     from omh_research.settings import load_settings
     from omh_research.transport import Transport
 
-    environ = web_environ(load_settings().contact)
+    settings = load_settings()
+    refuse_inside(given["output_dir"] or ".", settings.root, "--output-dir")
+    environ = web_environ(settings.contact)
     world = outside(Transport(environ=environ), clock=utc_now, rand=random_hex, environ=environ)
     manifest = run_search(_request(given), world)
     counts = manifest.counts
@@ -116,6 +121,7 @@ def enrich_abstracts(as_json: bool, **given: Any) -> int:
     from omh_research.project import random_hex, utc_now
     from omh_research.transport import Transport
 
+    given["output_path"] = _file_to_write(given["output_path"], "--output")
     world = outside(Transport(), clock=utc_now, rand=random_hex)
     done = enrich_file(EnrichRequest(**given), world.ask(FilterSet()), utc_now)
     counts = msgspec.to_builtins(done.counts)
@@ -164,11 +170,30 @@ def validate(folder: str, as_json: bool) -> int:
 @FORCE
 def export(folder: str, form: str, output: str | None, scope_root: str | None, force: bool) -> int:
     """Write the pool for a reference manager, or the counts of a PRISMA flow."""
+    from omh_research.cli.output import judge, write
+    from omh_research.literature.bundle import check_in_scope
     from omh_research.literature.export import export_bundle, write_export
 
+    target = judge("-" if output is None else output, _root(), "--output")
+    if target.opened:
+        check_in_scope(target.opened, scope_root, "--output")
     text = export_bundle(folder, form)
-    if output is None:
-        click.echo(text, nl=False)
+    if target.path:
+        write_export(text, target.path, scope_root=scope_root, force=force)
     else:
-        write_export(text, output, scope_root=scope_root, force=force)
+        write(target, text.encode("utf-8"))
     return 0
+
+
+def _root() -> str:
+    return os.environ.get("OMH_ROOT") or os.getcwd()
+
+
+def _file_to_write(path: str, option: str) -> str:
+    """Return a file outside `.omh/` to be replaced, a link's target for a link."""
+    from omh_research.cli.output import judge
+
+    target = judge(path, _root(), option)
+    if not target.path:
+        raise UsageError(f"{option} {path} is no file.", hint="Name a file.")
+    return target.path

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import click
 
+from omh_research.cli.output import Output, judge, write
 from omh_research.cli.render import print_json, visible
 from omh_research.errors import UsageError
 
@@ -41,6 +41,7 @@ def search(
     if not query.strip():
         raise UsageError("The query is empty.")
     settings = load_settings(root)
+    target = _judged(out, settings.root)
     environ = web_environ(settings.contact)
     searcher = WebSearch(
         Transport(environ=environ), environ=environ, root=Path(settings.root), provider=provider
@@ -61,7 +62,7 @@ def search(
         if attempt["state"] not in ("ok", "empty"):
             click.echo(visible(f"{attempt['provider']}: {attempt['detail']}"), err=True)
     text = "\n\n".join(_result_lines(result) for result in results)
-    _give(answer, text, out if outcome.is_known else None, as_json)
+    _give(answer, text, target if outcome.is_known else None, as_json)
     return 0 if outcome.is_known else 1
 
 
@@ -101,6 +102,7 @@ def read(
     from omh_research.transport import Transport
 
     settings = load_settings(root)
+    target = _judged(out, settings.root)
     environ = web_environ(settings.contact)
     transport = Transport(environ=environ)
     second = open_jina(transport, environ, Path(settings.root)) if jina else None
@@ -116,26 +118,21 @@ def read(
     if not is_read:
         click.echo(visible(f"{page.state}: {page.detail} ({page.url})"), err=True)
     title = f"# {page.title}\n\n" if page.title and not page.text.startswith("# ") else ""
-    _give(answer, title + page.text, out if is_read else None, as_json)
+    _give(answer, title + page.text, target if is_read else None, as_json)
     return 0 if is_read else 1
 
 
-def _give(answer: dict[str, Any], text: str, out: str | None, as_json: bool) -> None:
+def _judged(out: str | None, root: str) -> Output | None:
+    """Return where `--out` leads, judged before anything is asked; a link is refused (T25)."""
+    return None if out is None else judge(out, root, "--out", follow=False)
+
+
+def _give(answer: dict[str, Any], text: str, out: Output | None, as_json: bool) -> None:
     """Print the answer, or write it to `out` (nothing is written when there is no result)."""
-    if out is not None:
+    if out is not None and not out.is_stdout:
         content = json.dumps(answer, ensure_ascii=False, indent=1) if as_json else text
-        _write(out, content.rstrip("\n") + "\n")
+        write(out, (content.rstrip("\n") + "\n").encode("utf-8", "replace"))
     if as_json:
         print_json(answer)
-    elif out is None and text:
+    elif text and (out is None or out.is_stdout):
         click.echo(visible(text))
-
-
-def _write(out: str, content: str) -> None:
-    """Replace `out` in one step; refuses a link (spec T25)."""
-    from omh_research.store import disk
-
-    path = os.path.abspath(out)
-    if os.path.islink(path) or os.path.isdir(path):
-        raise UsageError(f"--out {out} is a link or a folder.", hint="Name a plain file.")
-    disk.replace(path, disk.encode(content), mode=0o644)

@@ -22,6 +22,12 @@ FOLDER_FORMS = ("auto-deep-research",)
 NAMES = (*FORMS, *FOLDER_FORMS)
 
 
+def check_form(form: str) -> None:
+    """Raise UsageError unless `form` is one of NAMES."""
+    if form not in NAMES:
+        raise UsageError(f"There is no export {form!r}.", hint=f"Known: {', '.join(NAMES)}.")
+
+
 def render(view: ReportView, form: str) -> bytes:
     """Return a report in one form, as the bytes of its file.
 
