@@ -93,6 +93,8 @@ def advance_held(
     ended = recover_held(project, snapshot, services_for)
     if ended is not None:
         return ended
+    if recovery.diagnose(snapshot) is not None:  # it was no confirmed report after all
+        snapshot = read_snapshot(project, slug)
     if snapshot.state.phase == Phase.BLOCKED:
         project.writer.log(recovery.blocked_event(snapshot))
         hooks.make_up(project, snapshot.state)
@@ -191,8 +193,37 @@ def recover_held(
     finishing = recovery.cancelled(snapshot) or recovery.diagnose(snapshot)
     if finishing is None:
         return None
+    if finishing.phase == Phase.CONFIRMED and not _is_proven(project, snapshot, services_for):
+        _take_back(project, snapshot)
+        return None
     hooks.carry_out(project, finishing, snapshot.state, guard_of(project, snapshot))
     return _report(finishing, ())
+
+
+def _is_proven(project: Project, snapshot: Snapshot, services_for: ServicesFor) -> bool:
+    """Tell whether a report that says `confirmed` was confirmed by a program, not by an edit.
+
+    The seal is written before the status (E29). Another program that confirms leaves none: then
+    the gate must let the report pass, as always.
+    """
+    from omh_research.store.seal import seals_report
+
+    if seals_report(project.layout, snapshot.slug):
+        return True
+    from omh_research.phases.verify import is_passed_by_gate
+
+    return is_passed_by_gate(snapshot, services_for(snapshot))
+
+
+def _take_back(project: Project, snapshot: Snapshot) -> None:
+    """Put a report that nothing proves back to draft; verify then judges it as any other."""
+    from omh_research.documents.frontmatter import set_status
+    from omh_research.outcome import Artifact
+
+    draft = set_status(snapshot.report or "", "draft")
+    ops = (commit.PutFiles((Artifact("report", snapshot.slug, draft),)),)
+    planned = Commit(snapshot.slug, ops, snapshot.state, snapshot.state.phase)
+    project.writer.execute(planned, guard_of(project, snapshot))
 
 
 def _cancel(

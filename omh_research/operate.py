@@ -73,6 +73,7 @@ def retry(project: Project, slug: str) -> RunStatus:
     from omh_research.engine import read_snapshot
     from omh_research.holding import Held, guard_of
     from omh_research.retrying import retried
+    from omh_research.store.seal import seals_report
 
     check_slug(slug)
     if project.reader.state_bytes(slug) is None:
@@ -80,7 +81,9 @@ def retry(project: Project, slug: str) -> RunStatus:
         raise UsageError(f"{slug} is not blocked: it is {ended.status}.")
     with Held(project, slug):
         snapshot = read_snapshot(project, slug)
-        planned = recovery.cancelled(snapshot) or recovery.diagnose(snapshot)
+        planned = recovery.cancelled(snapshot)
+        if planned is None and seals_report(project.layout, slug):
+            planned = recovery.diagnose(snapshot)
         if planned is None:
             planned = commit.plan(retried(snapshot.state, project.now()), snapshot)
         hooks.carry_out(project, planned, snapshot.state, guard_of(project, snapshot))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from omh_research.budget import allowance, clock_start, crossed_cap, elapsed_s
+from omh_research.budget import allowance, clock_start, crossed_cap, elapsed_s, time_cap
 from omh_research.delegates.desk import Desk, DeskRules
 from omh_research.delegates.interface import Delegate, Library
 from omh_research.delegates.recorded import LibraryRules, RecordedLibrary, budget_of
@@ -186,8 +186,8 @@ class Wiring:
         quotes = options.require_quotes
         return Services(
             ask=desk.ask,
-            stored=lambda task: mailbox.get(task.id),
-            held=record.held,
+            stored=desk.stored,
+            held=lambda: record.proven(state.spent.fetches),
             leads=record.leads,
             plan_without_model=self._without_model,
             report_without_model=self._without_model,
@@ -226,20 +226,21 @@ class Wiring:
         return DeskRules(
             now=self._project.now,
             is_cancelled=is_cancelled,
-            timeout_s=self._time_left(snapshot, own or settings.task_timeout_s),
+            timeout_s=own or settings.task_timeout_s,
             side_by_side=settings.side_by_side,
             host_deadline_passed=self._host_is_late(snapshot, own or settings.host_timeout_s),
             crossed_cap=lambda calls: crossed_cap(now(), calls, self._project.clock()),
             allowance=lambda tasks: allowance(now(), tasks),
+            time_left_s=self._time_left(snapshot),
+            time_cap=time_cap(snapshot.options.max_wall_s),
         )
 
-    def _time_left(self, snapshot: Snapshot, timeout_s: float) -> float:
-        """Return a task's time limit, cut to what the run's own leaves (spec O5)."""
+    def _time_left(self, snapshot: Snapshot) -> float | None:
+        """Return what the run's time cap leaves, in seconds; None without a cap (spec O5)."""
         wall = snapshot.options.max_wall_s
         if not wall:
-            return timeout_s
-        left = max(1.0, wall - elapsed_s(clock_start(snapshot.state), self._project.clock()))
-        return min(timeout_s or left, left)
+            return None
+        return max(0.0, wall - elapsed_s(clock_start(snapshot.state), self._project.clock()))
 
     def _host_is_late(self, snapshot: Snapshot, limit_s: float) -> bool:
         if not limit_s:

@@ -57,6 +57,12 @@ def gate_input(snapshot: Snapshot, services: Services, body: str) -> GateInput:
     )
 
 
+def is_passed_by_gate(snapshot: Snapshot, services: Services) -> bool:
+    """Tell whether the gate alone finds nothing wrong with the report as it stands."""
+    gate = check(gate_input(snapshot, services, draft_body(snapshot)))
+    return gate.has_usable_source and not gate.failures
+
+
 def run(snapshot: Snapshot, services: Services) -> Outcome:
     """Return the outcome of one verification."""
     body = draft_body(snapshot)

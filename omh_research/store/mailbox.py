@@ -12,15 +12,29 @@ import os
 from collections.abc import Callable
 
 import msgspec
+from msgspec.structs import replace
 
 from omh_research.documents.heads import checked
 from omh_research.documents.names import check_task_id
-from omh_research.documents.task import Reply
+from omh_research.documents.task import Reply, Usage
 from omh_research.errors import DamagedFileError, UsageError
 from omh_research.store import disk
 from omh_research.store.layout import Layout
 
 MAX_REPLY_BYTES = 16_000_000
+
+
+def _sum(left: Usage, right: Usage) -> Usage:
+    """Return both costs; with an unknown one the sum is unknown."""
+    costs = [part.cost_usd for part in (left, right) if part.model_calls]
+    known = [cost for cost in costs if cost is not None]
+    return Usage(
+        model_calls=left.model_calls + right.model_calls,
+        fetches=left.fetches + right.fetches,
+        input_tokens=left.input_tokens + right.input_tokens,
+        output_tokens=left.output_tokens + right.output_tokens,
+        cost_usd=sum(known) if costs and len(known) == len(costs) else None,
+    )
 
 
 def _checked(reply: Reply) -> dict[str, object]:
@@ -62,7 +76,8 @@ class Mailbox:
     def put(self, reply: Reply) -> bool:
         """Store a reply, durable; tell whether it is new (the same text twice is not).
 
-        A failed reply may be replaced by an answer, never the other way round.
+        A failed reply may be replaced by an answer, never the other way round. What a call cost
+        that the run itself ended is added to what its task costs in the end (spec O5).
 
         Raises:
             UsageError: the task is answered already, with another text, or the text is too long.
@@ -74,6 +89,8 @@ class Mailbox:
             if reply.status == "answered" and held.text == text:
                 return False
             raise UsageError(f"Task {reply.task_id} is answered already, with another text.")
+        if held is not None and held.stopped_by:
+            reply = replace(reply, usage=_sum(held.usage, reply.usage))
         self._fence()
         folder = self._layout.tasks_dir(self._slug)
         disk.make_directories(self._layout.base, folder)

@@ -1,7 +1,8 @@
 """The seal: SHA-256 of every durable file of a run (spec E37).
 
 Job: build `seal.json` before a report is confirmed, and name the files that no longer match.
-Refuses to judge contents. Importers: store.writer, audit.
+Refuses to judge contents. Importers: store.writer, audit, engine,
+operate.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 
 from omh_research.documents.state import load_json_object
+from omh_research.errors import OmhError
 from omh_research.store import disk
 from omh_research.store.layout import Layout
 
@@ -46,6 +48,21 @@ def make_seal(layout: Layout, slug: str, report: bytes) -> str:
     files[layout.relative(layout.report(slug))] = hashlib.sha256(report).hexdigest()
     plain = {"seal_version": SEAL_VERSION, "slug": slug, "files": dict(sorted(files.items()))}
     return json.dumps(plain, ensure_ascii=True, indent=1) + "\n"
+
+
+def seals_report(layout: Layout, slug: str) -> bool:
+    """Tell whether there is a seal, and the report reads as it was sealed."""
+    path = layout.evidence(slug, SEAL)
+    try:
+        data = disk.read_bytes(path, max_bytes=disk.MAX_FILE_BYTES)
+        if data is None:
+            return False
+        seal = load_json_object(data, where=layout.relative(path), max_bytes=disk.MAX_FILE_BYTES)
+    except OmhError:
+        return False
+    listed = seal.get("files")
+    report = layout.report(slug)
+    return isinstance(listed, dict) and listed.get(layout.relative(report)) == _hash(report)
 
 
 def broken(layout: Layout, slug: str) -> tuple[list[str], list[str]] | None:

@@ -7,12 +7,14 @@ Importers: store, wiring (by protocol: delegates' recorder, phases).
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import threading
 from collections.abc import Callable
 
 import msgspec
+from msgspec import Struct
 
 from omh_research.documents.heads import checked
 from omh_research.documents.source import Fetch, HeldText, Hit
@@ -21,7 +23,14 @@ from omh_research.store import disk
 from omh_research.store.layout import Layout
 
 FETCH_LEDGER = "fetch_ledger.jsonl"
+EVIDENCE_LEDGER = "evidence_ledger.jsonl"
 MAX_TEXT_BYTES = 12_000_000
+
+
+class _Quoted(Struct, frozen=True):
+    """Of a row of the evidence ledger: the hash of the text it was checked against."""
+
+    content_sha256: str = ""
 
 
 class Sources:
@@ -126,6 +135,41 @@ class Sources:
                 pmid=row.identifiers.pmid,
             )
         return found
+
+    def proven(self, fetched: int) -> dict[str, HeldText]:
+        """Return what `held` does, once nothing that was fetched has been lost since.
+
+        `fetched` is how many pages the run's answers say they fetched. A source whose text is gone
+        must not pass for one that was only declared: then anything could be said of it (E28, E30).
+
+        Raises:
+            DamagedFileError: a held text is missing or changed, or the fetch ledger lost rows.
+        """
+        rows = [row for row in self.rows() if row.kind == "fetch" and row.sha256]
+        for row in rows:
+            if self.text(row.sha256) is None:
+                where = self._layout.relative(self._layout.text(self._slug, row.sha256))
+                raise DamagedFileError(
+                    f"{where}: the text of {row.canonical_url} is missing or changed.",
+                    hint="Put the file back; without it nothing said of that page can be proven.",
+                )
+        known = {row.sha256 for row in rows}
+        ledger = self._layout.evidence(self._slug, FETCH_LEDGER)
+        if (fetched and not self.rows()) or not self._quoted() <= known:
+            raise DamagedFileError(
+                f"{self._layout.relative(ledger)}: rows of pages that were fetched are missing.",
+                hint="Put the file back; without it nothing said of those pages can be proven.",
+            )
+        return self.held()
+
+    def _quoted(self) -> set[str]:
+        """Return the hashes of the texts that rows of the evidence ledger were checked against."""
+        data = disk.read_bytes(self._layout.evidence(self._slug, EVIDENCE_LEDGER)) or b""
+        found: set[str] = set()
+        for line in data.split(b"\n")[:-1]:
+            with contextlib.suppress(msgspec.MsgspecError):
+                found.add(msgspec.json.decode(line, type=_Quoted).content_sha256)
+        return found - {""}
 
     def leads(self) -> frozenset[str]:
         """Return the canonical URLs that searches found, read or not."""
