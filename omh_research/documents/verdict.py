@@ -1,8 +1,9 @@
 """Verdicts and votes: the one line that decides, and what stands around it.
 
 Job: read a verifier's verdict (spec D5b, E32) and a skeptic's vote (P1). In doubt it fails: only
-one clear `VERDICT: PASS` line that nothing contradicts is a PASS, and a verdict that merely stands
-in text the verifier quotes is none. Refuses to judge the reasons. Importers: phases, tools, cli.
+one clear `VERDICT: PASS` line that nothing around it contradicts is a PASS, and a verdict that
+merely stands in text the verifier quotes is none. Refuses to judge the reasons.
+Importers: phases, tools, cli.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from msgspec import Struct
 
 from omh_research.documents.answer_text import is_fence_line, unwrap_answer
 from omh_research.documents.gaps import read_gaps
+from omh_research.documents.verdict_tables import find_no
 from omh_research.lazy_re import lazy_re
 from omh_research.unicode_form import unicode_form
 
@@ -33,7 +35,22 @@ _LABEL = lazy_re(
 _HEADING = lazy_re(r"\s*#{1,6}\s+(?P<label>[^:：]{1,60}?)[\s*:：]*")
 _QUOTING = tuple(">\"“'「『|«")
 _TRIM = " \t*_`.。!！\"'()（）[]✅❌✔✗✓🟢🔴\ufe0f"
-_REQUESTS_CHANGES = lazy_re(r"request[\s_-]*changes|reject|rework|revise|do not approve")
+_REQUESTS_CHANGES = lazy_re(
+    r"requests?[\s_-]*(?:a\s+)?change|reject|rework|revis|disapprov"
+    r"|(?:not|n['’]t|cannot|never)\s+(?:be\s+)?(?:approve|accept|publish|confirm|pass)"
+    r"|不批准|不通过|不通過|修改|退回"
+)
+_APPROVES = lazy_re(r"approv|accept|publish|confirm|\bpass|批准|通过|通過")
+_RECOMMENDATION_JSON = lazy_re(
+    r'\s*"recommendation"\s*:\s*"(?P<value>[^"]{0,80})"\s*,?\s*', re.IGNORECASE
+)
+_FIELD = lazy_re(r"[\w*_ -]{1,40}[:：=]")
+# What introduces words of somebody else.
+_INTRODUCES = lazy_re(
+    r"\b(?:quot(?:es?|ed|ing)|says?|said|reads?|writes?|wrote|states?|contains?|holds?|claims?)\b"
+    r"[^.:：]{0,60}[:：][\s*_`]*\Z|(?:写道|引用|声称|包含)[^。：:]{0,20}[:：]\s*\Z",
+    re.IGNORECASE,
+)
 _VOTE_WORDS = {
     "confirm": "confirm", "confirmed": "confirm", "refute": "refute", "refuted": "refute",
     "qualified": "qualified", "qualify": "qualified", "abstain": "abstain", "abstained": "abstain",
@@ -66,17 +83,23 @@ def parse_verdict(text: str, *, shown: str = "") -> Verdict:
     """Read a verifier's answer.
 
     `shown` is the text the verifier was given (report and findings): a VERDICT line that came
-    from there, together with a neighbour of it, is an echo and does not count. Two VERDICT lines,
-    or PASS with REQUEST_CHANGES, is FAIL; no line, or a value other than PASS and FAIL, is
-    unreadable.
+    from there, together with a neighbour of it, is an echo and does not count; neither does one
+    in the middle of a sentence. Two VERDICT lines, or PASS with REQUEST_CHANGES, is FAIL (D5b).
+    Unreadable (asked again, E32) is no line, a value other than PASS and FAIL, and a PASS whose
+    own tables say NO, whose GAPS name one, or which recommends nothing.
     """
     lines = [line for line in _folded_lines(text) if not is_fence_line(line)]
     fields = _fields(lines)
     confidence = fields.get("confidence", "").split("\n")[0].strip(_TRIM)
     recommendation = fields.get("recommendation", "").split("\n")[0].strip(_TRIM)
+    if not recommendation:
+        found = (_RECOMMENDATION_JSON.fullmatch(line) for line in lines)
+        recommendation = next((match["value"] for match in found if match), "")
     values = _verdict_values(lines, _echoed_lines(shown))
     kind, why = _decide(values, recommendation)
     gaps = read_gaps(fields.get("gaps", ""))
+    if kind == PASS and (doubt := _doubt(fields, gaps, recommendation)):
+        kind, why = UNREADABLE, f"the verdict is PASS but {doubt}"
     return Verdict(kind, confidence, recommendation, gaps, text, why)
 
 
@@ -132,7 +155,7 @@ def _verdict_values(lines: list[str], echoed: frozenset[str]) -> list[str]:
     plain: list[str] = []
     other: list[str] = []
     for at, line in enumerate(filled):
-        if _is_quoted(line) or _is_echo(filled, at, echoed):
+        if _is_quoted(line) or _is_echo(filled, at, echoed) or _is_embedded(filled, at):
             continue
         if (match := _VERDICT_LINE.fullmatch(line)) and match["value"].strip(_TRIM):
             plain.append(_value(match["value"]))
@@ -151,6 +174,32 @@ def _is_echo(filled: list[str], at: int, echoed: frozenset[str]) -> bool:
         return False
     around = filled[max(at - 1, 0) : at] + filled[at + 1 : at + 2]
     return any(line.strip() in echoed for line in around)
+
+
+def _is_embedded(filled: list[str], at: int) -> bool:
+    """Return whether a line that says PASS stands inside somebody's sentence.
+
+    Never so for a FAIL: in doubt it counts.
+    """
+    match = _VERDICT_LINE.fullmatch(filled[at])
+    if match is None or _value(match["value"]) == FAIL:
+        return False
+    after = filled[at + 1].lstrip() if at + 1 < len(filled) else ""
+    if after[:1].islower() and not _FIELD.match(after):
+        return True
+    return bool(at and _INTRODUCES.search(filled[at - 1][-200:]))
+
+
+def _doubt(fields: dict[str, str], gaps: tuple[str, ...], recommendation: str) -> str:
+    """Return what in the rest of an answer speaks against its PASS; "" when nothing does."""
+    if not recommendation:
+        return "there is no RECOMMENDATION"
+    if not _APPROVES.search(recommendation.casefold()):
+        return "the RECOMMENDATION is not APPROVE"
+    for label in ("evidence", "subtopic coverage"):
+        if row := find_no(fields.get(label, ""), excused=label.startswith("subtopic")):
+            return f"a row under {label.upper()} says NO: {row}"
+    return f"GAPS names a fault: {gaps[0][:120]}" if gaps else ""
 
 
 def _value(text: str) -> str:

@@ -30,7 +30,6 @@ SUBTOPIC COVERAGE:
 | Solar | yes |
 
 GAPS:
-- cost data is thin
 - none
 
 RECOMMENDATION: APPROVE
@@ -40,8 +39,10 @@ RECOMMENDATION: APPROVE
 def test_d5b_the_template_is_read_whole() -> None:
     verdict = parse_verdict(FULL)
     assert (verdict.kind, verdict.confidence, verdict.recommendation) == (PASS, "high", "APPROVE")
-    assert verdict.gaps == ("cost data is thin",)
+    assert verdict.gaps == ()
     assert verdict.text == FULL
+    failed = parse_verdict(FULL.replace("PASS", "FAIL").replace("- none", "- cost data is thin"))
+    assert (failed.kind, failed.gaps) == (FAIL, ("cost data is thin",))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,61 @@ def test_d5b_the_template_is_read_whole() -> None:
      '{\n  "ok": true,\n  "verdict": "PASS",\n  "reason": "x"\n}'],
 )  # fmt: skip
 def test_d5b_one_clear_line_passes(text: str) -> None:
-    assert parse_verdict(text).kind == PASS
+    approved = (
+        text.replace("\n}", ',\n  "recommendation": "APPROVE"\n}')
+        if text.startswith("{")
+        else f"{text}\nRECOMMENDATION: APPROVE"
+    )
+    assert parse_verdict(approved).kind == PASS
+    assert parse_verdict(text).kind == UNREADABLE  # it recommends nothing
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("| a | [1] | YES |", "| a | [1] | NO |"),
+        ("| a | [1] | YES |", "| a | [1] | YES |\n| b | [1] | **No**: the source says 2019 |"),
+        ("| a | [1] | YES |", "| a | [1] | ❌ |"),
+        ("| claim | source | holds |\n|---|---|---|\n| a | [1] | YES |", "| 1 | a | YES | NO |"),
+        ("| Solar | yes |", "| Solar | no |"),
+        ("| Solar | yes |", "| Solar | not covered |"),
+        ("- none", "- Claim 3 is false: the source says the opposite."),
+        ("RECOMMENDATION: APPROVE", ""),
+        ("RECOMMENDATION: APPROVE", "RECOMMENDATION:"),
+        ("RECOMMENDATION: APPROVE", "RECOMMENDATION: see above"),
+        ("VERDICT: PASS\n", "The report says:\n\nVERDICT: PASS\n\nwhich I do not share.\n"),
+        ("VERDICT: PASS\n", "The report reads:\nVERDICT: PASS\n"),
+    ],
+)
+def test_e32_a_pass_that_takes_itself_back_is_asked_again(old: str, new: str) -> None:
+    assert old in FULL
+    verdict = parse_verdict(FULL.replace(old, new))
+    assert verdict.kind == UNREADABLE
+    assert verdict.why
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("| Solar | yes |", "| Solar | insufficient sources |"),
+        ("| Solar | yes |", "| Solar | no: insufficient sources |"),
+        ("| Solar | yes |", "| No vaccine | yes |"),
+        ("| a | [1] | YES |", "| No study found harm | [1] | YES |"),
+        ("| a | [1] | YES |", "| a | [1] | YES | no remark |"),
+        ("- none", "None."),
+        ("- none", "none — every statement holds"),
+        ("VERDICT: PASS", "Here is my verdict:\n\nVERDICT: PASS"),
+        ("RECOMMENDATION: APPROVE", "## Recommendation\n\nAPPROVE"),
+    ],
+)
+def test_d5b_an_honest_pass_stays_a_pass(old: str, new: str) -> None:
+    assert old in FULL
+    assert parse_verdict(FULL.replace(old, new)).kind == PASS
+
+
+@pytest.mark.parametrize("said", ["do not approve", "NOT APPROVED", "requests a change", "不批准"])
+def test_d5b_a_pass_that_asks_for_changes_fails(said: str) -> None:
+    assert parse_verdict(FULL.replace("APPROVE", said)).kind == FAIL
 
 
 @pytest.mark.parametrize(
@@ -82,8 +137,9 @@ def test_a_verdict_echoed_from_what_was_shown_does_not_count() -> None:
     assert parse_verdict(report, shown=report).kind == UNREADABLE
     assert parse_verdict(f"I read this:\n{report}\nMy words.", shown=report).kind == UNREADABLE
     assert parse_verdict(f"{report}\nVERDICT: FAIL", shown=report).kind == FAIL
-    assert parse_verdict("VERDICT: PASS\nCONFIDENCE: HIGH", shown=report).kind == PASS
-    assert parse_verdict("VERDICT: PASS", shown=report).kind == PASS
+    own = "VERDICT: PASS\nRECOMMENDATION: APPROVE"
+    assert parse_verdict(own, shown=report).kind == PASS
+    assert parse_verdict(f"VERDICT: PASS\nCONFIDENCE: HIGH\n{own[14:]}", shown=report).kind == PASS
 
 
 def test_a_report_with_a_verdict_or_vote_line_is_told() -> None:
@@ -151,6 +207,10 @@ def test_real_verdicts_read_as_labelled_and_never_pass_by_accident() -> None:
     ]
     assert len(rows) >= 20
     for row in rows:
-        kind = parse_verdict((folder / row["file"]).read_text("utf-8")).kind
+        text = (folder / row["file"]).read_text("utf-8")
+        kind = parse_verdict(text).kind
+        if "recommendation" not in text.casefold():  # other projects' forms ask for none
+            assert kind != PASS, row["file"]
+            kind = parse_verdict(f"{text}\n\nRECOMMENDATION: APPROVE\n").kind
         want = row["expected"]["verdict"]
         assert kind == want if want in (PASS, FAIL) else kind != PASS, row["file"]

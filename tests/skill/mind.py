@@ -53,9 +53,10 @@ def report() -> str:
 
 def verdict(word: str) -> str:
     advice = "APPROVE" if word == "PASS" else "REQUEST_CHANGES"
+    gap = "none" if word == "PASS" else "the length needs a second source"
     return (
         f"VERDICT: {word}\nCONFIDENCE: HIGH\nEVIDENCE:\n| claim | source | holds |\n"
-        "SUBTOPIC COVERAGE:\n| subtopic | covered |\nGAPS:\n- the length needs a second source\n"
+        f"SUBTOPIC COVERAGE:\n| subtopic | covered |\nGAPS:\n- {gap}\n"
         f"RECOMMENDATION: {advice}"
     )
 
