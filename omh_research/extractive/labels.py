@@ -11,33 +11,129 @@ from msgspec import Struct
 
 
 class Labels(Struct, frozen=True):
-    """Fixed words: `page` stands before a page number, `sought` before what was not found."""
+    """Fixed words: `page` stands before a page number, `sought` before what was not found.
+
+    `elsewhere` stands in a section whose passages another one quotes already.
+    """
 
     page: str
     sought: str
     nothing_open: str
     nothing_more: str
+    elsewhere: str
     undated: str = "n.d."
 
 
 _LABELS = {
-    "en": Labels("page", "Sought, not found", "None.", "No further passages."),
-    "zh": Labels("页", "查找而未找到", "无。", "没有更多段落。"),
-    "ja": Labels("頁", "探したが見つからなかったもの", "なし。", "これ以上の記述はない。"),
-    "ko": Labels("쪽", "찾았으나 발견하지 못함", "없음.", "추가 구절 없음."),
-    "ar": Labels("صفحة", "بُحث عنه ولم يوجد", "لا شيء.", "لا توجد مقاطع أخرى."),
-    "de": Labels("Seite", "Gesucht, nicht gefunden", "Keine.", "Keine weiteren Stellen."),
-    "es": Labels("página", "Buscado, no encontrado", "Ninguna.", "No hay más pasajes."),
-    "fr": Labels("page", "Cherché, non trouvé", "Aucune.", "Pas d'autres passages."),
-    "it": Labels("pagina", "Cercato, non trovato", "Nessuna.", "Nessun altro passo."),
-    "pt": Labels("página", "Procurado, não encontrado", "Nenhuma.", "Sem mais trechos."),
-    "nl": Labels("pagina", "Gezocht, niet gevonden", "Geen.", "Geen verdere passages."),
-    "ru": Labels("страница", "Искали, не нашли", "Нет.", "Других мест нет."),
-    "uk": Labels("сторінка", "Шукали, не знайшли", "Немає.", "Інших місць немає."),
-    "hi": Labels("पृष्ठ", "खोजा गया, नहीं मिला", "कोई नहीं।", "और कोई अंश नहीं।"),
-    "pl": Labels("strona", "Szukano, nie znaleziono", "Brak.", "Brak dalszych fragmentów."),
-    "tr": Labels("sayfa", "Arandı, bulunamadı", "Yok.", "Başka bölüm yok."),
-    "sv": Labels("sida", "Sökt, inte funnet", "Inga.", "Inga fler avsnitt."),
+    "en": Labels(
+        "page",
+        "Sought, not found",
+        "None.",
+        "No further passages.",
+        "What was found is quoted in another section.",
+    ),
+    "zh": Labels("页", "查找而未找到", "无。", "没有更多段落。", "找到的内容已在其他部分引用。"),
+    "ja": Labels(
+        "頁",
+        "探したが見つからなかったもの",
+        "なし。",
+        "これ以上の記述はない。",
+        "見つかったものは他の節に引用した。",
+    ),
+    "ko": Labels(
+        "쪽",
+        "찾았으나 발견하지 못함",
+        "없음.",
+        "추가 구절 없음.",
+        "찾은 내용은 다른 절에 인용되어 있음.",
+    ),
+    "ar": Labels(
+        "صفحة",
+        "بُحث عنه ولم يوجد",
+        "لا شيء.",
+        "لا توجد مقاطع أخرى.",
+        "ما عُثر عليه مقتبس في قسم آخر.",
+    ),
+    "de": Labels(
+        "Seite",
+        "Gesucht, nicht gefunden",
+        "Keine.",
+        "Keine weiteren Stellen.",
+        "Das Gefundene ist in einem anderen Abschnitt zitiert.",
+    ),
+    "es": Labels(
+        "página",
+        "Buscado, no encontrado",
+        "Ninguna.",
+        "No hay más pasajes.",
+        "Lo encontrado se cita en otra sección.",
+    ),
+    "fr": Labels(
+        "page",
+        "Cherché, non trouvé",
+        "Aucune.",
+        "Pas d'autres passages.",
+        "Ce qui a été trouvé est cité dans une autre section.",
+    ),
+    "it": Labels(
+        "pagina",
+        "Cercato, non trovato",
+        "Nessuna.",
+        "Nessun altro passo.",
+        "Quanto trovato è citato in un'altra sezione.",
+    ),
+    "pt": Labels(
+        "página",
+        "Procurado, não encontrado",
+        "Nenhuma.",
+        "Sem mais trechos.",
+        "O que se encontrou é citado noutra secção.",
+    ),
+    "nl": Labels(
+        "pagina",
+        "Gezocht, niet gevonden",
+        "Geen.",
+        "Geen verdere passages.",
+        "Het gevondene is in een ander deel geciteerd.",
+    ),
+    "ru": Labels(
+        "страница",
+        "Искали, не нашли",
+        "Нет.",
+        "Других мест нет.",
+        "Найденное приведено в другом разделе.",
+    ),
+    "uk": Labels(
+        "сторінка",
+        "Шукали, не знайшли",
+        "Немає.",
+        "Інших місць немає.",
+        "Знайдене наведено в іншому розділі.",
+    ),
+    "hi": Labels(
+        "पृष्ठ", "खोजा गया, नहीं मिला", "कोई नहीं।", "और कोई अंश नहीं।", "जो मिला वह दूसरे खंड में उद्धृत है।"
+    ),
+    "pl": Labels(
+        "strona",
+        "Szukano, nie znaleziono",
+        "Brak.",
+        "Brak dalszych fragmentów.",
+        "To, co znaleziono, przytoczono w innej sekcji.",
+    ),
+    "tr": Labels(
+        "sayfa",
+        "Arandı, bulunamadı",
+        "Yok.",
+        "Başka bölüm yok.",
+        "Bulunanlar başka bir bölümde alıntılandı.",
+    ),
+    "sv": Labels(
+        "sida",
+        "Sökt, inte funnet",
+        "Inga.",
+        "Inga fler avsnitt.",
+        "Det som hittades citeras i ett annat avsnitt.",
+    ),
 }
 _FALLBACK = {
     "en": ("Background and definitions", "Evidence and figures", "Causes and effects"),

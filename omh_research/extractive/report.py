@@ -72,6 +72,7 @@ class _Draft(Struct):
     summary: list[Quote]
     sections: dict[str, list[Quote]]
     takeaways: list[Quote]
+    told_elsewhere: frozenset[str] = frozenset()
 
 
 def write_report(brief: Brief) -> str:
@@ -150,7 +151,15 @@ def _compose(brief: Brief, rows: list[_Row]) -> _Draft:
         if _take(row.quote, chosen, budget):
             room = len(draft.summary) < SUMMARY_QUOTES
             (draft.summary if room else draft.takeaways).append(row.quote)
+    told = {id(quote) for quotes in _all_of(draft) for quote in quotes}
+    draft.told_elsewhere = frozenset(
+        name for name, quotes in ranked.items() if any(id(quote) in told for quote in quotes)
+    )
     return draft
+
+
+def _all_of(draft: _Draft) -> list[list[Quote]]:
+    return [draft.summary, *draft.sections.values(), draft.takeaways]
 
 
 def _near_topic(brief: Brief, rows: list[_Row]) -> list[_Row]:
@@ -217,7 +226,9 @@ def _render(brief: Brief, draft: _Draft, gaps: list[str], sources: list[tuple[in
     lines += listed(draft.summary) or [INSUFFICIENT]
     lines += ["", "## Detailed Findings", ""]
     for name, quotes in draft.sections.items():
-        lines += [f"### {one_line(name)}", "", *(listed(quotes) or [INSUFFICIENT]), ""]
+        # A passage is quoted once: where another section has it, this one lacks no sources.
+        bare = f"- {labels.elsewhere}" if name in draft.told_elsewhere else INSUFFICIENT
+        lines += [f"### {one_line(name)}", "", *(listed(quotes) or [bare]), ""]
     lines += ["## Key Takeaways", ""]
     doubt = f" ({_UNCERTAIN.get(brief.language, 'uncertain')})" if brief.needs_two_sources else ""
     takeaways = listed(draft.takeaways) or [f"- {labels.nothing_more}"]

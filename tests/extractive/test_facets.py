@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from omh_research import Engine
+from omh_research.documents.finding import INSUFFICIENT
 from omh_research.documents.options import RunOptions
 from omh_research.documents.plan_file import parse_plan
 from omh_research.extractive.phrases import find_phrases
@@ -78,3 +79,30 @@ def test_q14_what_causes_something_is_answered_by_the_sentence_that_says_caused_
     report = (tmp_path / ".omh" / "research" / f"{started.slug}-report.md").read_text("utf-8")
     lead = next(line for line in report.split("\n") if line.startswith('- "'))
     assert "caused by the gravity of the Moon" in lead
+
+
+@pytest.mark.parametrize(
+    ("topic", "text", "told"),
+    [
+        ("Who built the first steam engine?",
+         "Thomas Newcomen built the first practical steam engine in 1712. James Watt improved it "
+         "in 1769 with a separate condenser.", "- What was found is quoted in another section."),
+        ("Wer baute die erste Dampfmaschine?",
+         "Thomas Newcomen baute die erste brauchbare Dampfmaschine im Jahr 1712. James Watt "
+         "verbesserte sie 1769 mit einem getrennten Kondensator.",
+         "- Das Gefundene ist in einem anderen Abschnitt zitiert."),
+    ],
+)  # fmt: skip
+def test_d1_a_section_whose_passages_stand_elsewhere_does_not_say_it_has_none(
+    topic: str, text: str, told: str, tmp_path: Path
+) -> None:
+    """An honest gap is one of sources; nothing is quoted twice (D1b)."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "steam.md").write_text(f"# Steam\n\n{text}\n", "utf-8")
+    engine = Engine(tmp_path)
+    started = engine.start(topic, options=RunOptions(corpus=(str(tmp_path / "notes"),)))
+    assert engine.run(started.slug).status == "confirmed"
+    report = (tmp_path / ".omh" / "research" / f"{started.slug}-report.md").read_text("utf-8")
+    details = report.split("## Detailed Findings\n")[1].split("\n## ")[0]
+    assert told in details.split("\n") and INSUFFICIENT not in report
+    assert report.count("Thomas Newcomen b") == 1
