@@ -105,4 +105,4 @@ def test_d1_a_section_whose_passages_stand_elsewhere_does_not_say_it_has_none(
     report = (tmp_path / ".omh" / "research" / f"{started.slug}-report.md").read_text("utf-8")
     details = report.split("## Detailed Findings\n")[1].split("\n## ")[0]
     assert told in details.split("\n") and INSUFFICIENT not in report
-    assert report.count("Thomas Newcomen b") == 1
+    assert report.count('- "Thomas Newcomen b') == 1
