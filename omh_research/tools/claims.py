@@ -88,6 +88,9 @@ _SUBJECT_END = lazy_re(
     r"(?<=[\u4e00-\u9fff])(?:是|有|在|被|由|将|能|会|为|于)|は|が"
 )
 
+_QUOTE_MARKS = '"“”„«»「」『』'
+_LEADING = '"“„«「*_ '
+
 
 class Claim(Struct, frozen=True):
     """One falsifiable sentence of the draft.
@@ -153,7 +156,8 @@ def _claims_of(text: str, subtopic: str) -> Iterator[Claim]:
         plain = _without_markers(sentence)
         if _is_claim(plain, bool(numbers)):
             yield Claim(resolve(sentence, before, subtopic), sentence, numbers, subtopic)
-        before = plain
+        said = resolve(plain, before, "")
+        before = plain if said.startswith("(") else said
 
 
 def cited_sentences(text: str) -> Iterator[str]:
@@ -201,14 +205,19 @@ def _is_claim(plain: str, is_cited: bool) -> bool:
 
 
 def resolve(sentence: str, before: str, subtopic: str) -> str:
-    """Return the sentence with a bare leading pronoun replaced by what it stands for (P9)."""
-    lead = len(sentence) - len(sentence.lstrip('"“„«「*_ '))
+    """Return the sentence with a bare leading pronoun replaced by what it stands for (P9).
+
+    Where the sentence before names no subject, or the pronoun stands inside quotation marks, not
+    a word is changed: the sentence before, else the subtopic, stands in brackets in front of it.
+    """
+    lead = len(sentence) - len(sentence.lstrip(_LEADING))
     match = _PRONOUN.match(sentence[lead:])
     if match is None:
         return sentence
-    subject = _subject(before) or subtopic
+    subject = "" if any(mark in _QUOTE_MARKS for mark in sentence[:lead]) else _subject(before)
     if not subject:
-        return sentence
+        context = before or subtopic
+        return f"({context}) {sentence}" if context else sentence
     rest = sentence[lead + match.end() :]
     is_wide = match["zh"] is not None or match["ja"] is not None
     if match["own"] is not None:
@@ -223,13 +232,16 @@ def resolve(sentence: str, before: str, subtopic: str) -> str:
 
 
 def _subject(before: str) -> str:
+    """Return the subject a sentence opens with; "" when it is none or runs into a quotation."""
+    if before[:1] == "(":  # context was put in front of it
+        return ""
     match = _SUBJECT_END.search(before)
     if match is None:
         return ""
-    subject = before[: match.start()].strip(' "“„«「*_,，')
+    subject = before[: match.start()].strip(_LEADING + ",，")
     if not 2 <= len(subject) <= 80 or _PRONOUN.match(subject + " is"):
         return ""
-    return subject
+    return "" if any(mark in subject for mark in _QUOTE_MARKS) else subject
 
 
 def select(claims: Sequence[Claim], subtopics: Sequence[str], limit: int = MAX_CLAIMS) -> Selection:

@@ -51,10 +51,30 @@ def test_what_is_a_claim_and_what_is_none() -> None:
     assert not any(text.startswith(("它", "They", "Its")) for text in texts), texts
 
 
-def test_a_bare_pronoun_falls_back_to_the_subtopic() -> None:
-    assert resolve("It rose by 3 m.", "", "Funnel bays") == "Funnel bays rose by 3 m."
-    assert resolve("它是由月球引起的。", "", "潮汐") == "潮汐是由月球引起的。"
+def test_p9_without_a_subject_the_sentence_stays_and_its_context_stands_before_it() -> None:
+    assert resolve("It rose by 3 m.", "", "Funnel bays") == "(Funnel bays) It rose by 3 m."
+    assert resolve("它是由月球引起的。", "", "潮汐") == "(潮汐) 它是由月球引起的。"
+    before = "So much for the bays."
+    assert resolve("It rose by 3 m.", before, "Funnel bays") == f"({before}) It rose by 3 m."
+    assert resolve("It rose by 3 m.", "Funnel bays are long.", "x") == "Funnel bays rose by 3 m."
     assert resolve("Italy has small tides.", "", "x") == "Italy has small tides."
+
+
+def test_p9_quoted_words_are_never_rewritten() -> None:
+    sentence = '"It was first calculated by Hans Queisser at Shockley Semiconductor" [1].'
+    assert resolve(sentence, "The limit is 33.7%.", "William Shockley") == (
+        f"(The limit is 33.7%.) {sentence}"
+    )
+    assert resolve(sentence, "", "William Shockley") == f"(William Shockley) {sentence}"
+    body = (
+        "# T\n\n## Detailed Findings\n\n### S\n\n"
+        'The so-called "bay effect" is old [1]. It doubled the range in 1990 [1].\n'
+        "“It was strong in 1953” [1]. They fell by 3 m [1].\n"
+    )
+    for claim in find_claims(body, ("S",)):
+        assert claim.sentence in claim.text or '"' not in claim.text
+        assert claim.text.count('"') % 2 == 0
+        assert claim.text.count("“") == claim.text.count("”")
 
 
 def test_each_subtopic_gets_its_floor_before_any_gets_more() -> None:
