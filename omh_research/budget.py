@@ -38,8 +38,13 @@ def crossed_cap(snapshot: Snapshot, calls: int, now: datetime) -> str:
     if options.max_tokens and _is_over(tokens, share, options.max_tokens):
         return f"the cap of {options.max_tokens} tokens is reached ({tokens} used)."
     if options.max_wall_s and elapsed_s(clock_start(state), now) >= options.max_wall_s:
-        return f"the time cap of {options.max_wall_s:g} s is reached."
+        return time_cap(options.max_wall_s)
     return ""
+
+
+def time_cap(max_wall_s: float) -> str:
+    """Return the sentence that says that the run's time is over."""
+    return f"the time cap of {max_wall_s:g} s is reached."
 
 
 def allowance(snapshot: Snapshot, open_tasks: int) -> Allowance:

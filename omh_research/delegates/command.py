@@ -40,7 +40,7 @@ from omh_research.delegates.redaction import redact
 from omh_research.delegates.registry import RoleText, Surroundings, read_options
 from omh_research.delegates.second_pass import answer_with_second_pass
 from omh_research.delegates.strays import TOKEN_VARIABLE, find_strays
-from omh_research.documents.task import Reply, Task
+from omh_research.documents.task import Reply, Task, Usage
 from omh_research.errors import CapCrossedError, DelegateError, PrerequisiteError
 
 POLL_S = 0.03
@@ -94,7 +94,15 @@ class CommandDelegate:
             made += 1
             return self._run(step, "" if structuring else read.text, should_stop)
 
-        reply = answer_with_second_pass(ask, task)
+        try:
+            reply = answer_with_second_pass(ask, task)
+        except CapCrossedError as error:
+            if not made:
+                raise
+            paid = Usage(model_calls=made)  # the call that was made gave nothing, and was paid
+            reply = Reply(
+                task.id, status="failed", reason=error.message, usage=paid, stopped_by="cap"
+            )
         notes = [*read.notes, *reply.notes]
         if read.fetches:
             notes.append(f"{read.fetches} texts were read before the program was asked")

@@ -87,7 +87,8 @@ class LlmDelegate:
             except DelegateError as error:
                 if isinstance(error, CapCrossedError) and not talk.usage.model_calls:
                     raise
-                reply = Reply(task_id=task.id, status="failed", reason=str(error))
+                cap = "cap" if isinstance(error, CapCrossedError) else ""
+                reply = Reply(task_id=task.id, status="failed", reason=str(error), stopped_by=cap)
             usage = replace(talk.usage, fetches=work.fetches)
         if reply.status == "answered" and not reply.text.strip():
             reply = replace(reply, status="failed", reason="the model gave an empty answer")

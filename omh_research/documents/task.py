@@ -85,6 +85,8 @@ class Reply(Struct, frozen=True):
     """A delegate's answer to one task, as stored under its task id before any other use.
 
     `status` is "answered" or "failed" (then `reason` says why and `text` may be partial).
+    `stopped_by` is "cap" or "cancel" for a call that the run itself ended: no failure of the
+    delegate, kept for what it cost only, and asked again when the run goes on (spec O5).
     `notes` are facts the run's output must say (for example: tools could not be scoped).
     `received_at` is ISO-8601 UTC with Z. `texts` and `fetches` are what the host sent along
     (`--sources`); delegates that we run record those through their Library as they happen.
@@ -99,3 +101,4 @@ class Reply(Struct, frozen=True):
     received_at: str = ""
     texts: tuple[HeldText, ...] = ()
     fetches: tuple[Fetch, ...] = ()
+    stopped_by: str = ""

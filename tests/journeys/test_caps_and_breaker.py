@@ -22,7 +22,7 @@ def priced(**other: Any) -> list[dict[str, Any]]:
 
 
 def blocked_by_cap(run: Run, words: str) -> str:
-    """Check what a cap leaves; return the partial report, "" if nothing was proven yet."""
+    """Check what a cap leaves; return the partial report, which is always there."""
     state = run.state()
     assert (state["phase"], state["blocked_reason"]) == ("blocked", "cap")
     asked = run.calls()
@@ -32,25 +32,27 @@ def blocked_by_cap(run: Run, words: str) -> str:
     shown = run.cli("status", run.slug, "--json").json
     assert (shown["status"], shown["blocked_reason"]) == ("blocked", "cap")
     assert run.cli("next", run.slug, "--json").json["blocked_reason"] == "cap"
-    if not run.report_path.exists():
-        return ""
     text = run.report_path.read_text("utf-8")
     assert text.split("\n")[1] == "status: partial" and "Partial report" in text and words in text
     return text
 
 
 @pytest.mark.parametrize(
-    ("calls", "phase", "has_report"),
-    [(2, "search", False), (3, "synthesize", True), (4, "verify", True)],
+    ("calls", "phase", "extent"),
+    [
+        (2, "search", f"Nothing was found before that. Not researched: {'; '.join(NAMES)}."),
+        (3, "synthesize", "It holds only what is proven so far."),
+        (4, "verify", "It holds only what is proven so far."),
+    ],
 )
 def test_the_cap_on_calls_in_each_phase(
-    tmp_path: Path, calls: int, phase: str, has_report: bool
+    tmp_path: Path, calls: int, phase: str, extent: str
 ) -> None:
     run = Run(tmp_path)
     assert run.start("--cap", f"max_model_calls={calls}", *SUBTOPICS).code == 0
     ended = run.to_end()
     assert ended.code == 3 and run.state()["blocked_phase"] == phase
-    assert bool(blocked_by_cap(run, f"the cap of {calls} model calls")) == has_report
+    assert f"{extent}\n" in blocked_by_cap(run, f"the cap of {calls} model calls")
     made = 0 if calls < 3 else calls
     assert len(run.calls()) == made == run.state()["spent"].get("model_calls", 0)
     left = run.cli("status", run.slug, "--json").json["remaining"]["max_model_calls"]
@@ -58,13 +60,14 @@ def test_the_cap_on_calls_in_each_phase(
 
 
 def test_the_cap_on_calls_before_a_plan(tmp_path: Path) -> None:
-    """Decompose: the planner is not asked when the time is up; there is nothing to report."""
+    """Decompose: the planner is not asked when the time is up; the report says how little it is."""
     run = Run(tmp_path, [{"role": "planner", "text": PLAN}, *answers()])
     started = run.start("--max-time", "0.000001")
     assert started.code in (0, 3)
     run.slug = run.slug or run.cli("status", "--json").json["runs"][0]["slug"]
     assert run.to_end().code == 3 if started.code == 0 else True
-    assert blocked_by_cap(run, "") == "" and run.calls() == []
+    said = blocked_by_cap(run, "time cap")
+    assert "There was no plan yet: nothing was searched." in said and run.calls() == []
 
 
 def test_the_cap_in_the_gap_check(tmp_path: Path) -> None:

@@ -76,6 +76,21 @@ def test_an_answer_may_follow_a_failure(mailbox: Mailbox) -> None:
     assert held is not None and held.status == "answered"
 
 
+def test_o5_what_an_ended_call_cost_is_kept_in_the_sum(mailbox: Mailbox) -> None:
+    """A call that a cap ended is asked again; both are paid, an unknown price stays unknown."""
+    ended = Usage(model_calls=2, input_tokens=70, cost_usd=0.5)
+    mailbox.put(Reply(TASK, status="failed", reason="cap", usage=ended, stopped_by="cap"))
+    assert mailbox.put(Reply(TASK, text="a", usage=Usage(1, 3, 30, 4, 0.25))) is True
+    held = mailbox.get(TASK)
+    assert held is not None and (held.text, held.stopped_by) == ("a", "")
+    assert held.usage == Usage(3, 3, 100, 4, 0.75)
+    other = "search-0-coasts"
+    mailbox.put(Reply(other, status="failed", usage=Usage(model_calls=1), stopped_by="cap"))
+    mailbox.put(Reply(other, text="b", usage=Usage(model_calls=1, cost_usd=0.25)))
+    held = mailbox.get(other)
+    assert held is not None and (held.usage.model_calls, held.usage.cost_usd) == (2, None)
+
+
 @pytest.mark.parametrize("task_id", ["../x", "a/b", "", ".", "a\n", "A", "a b", "x" * 201, "a..b"])
 def test_a_task_id_never_leads_out_of_the_folder(
     project: Project, mailbox: Mailbox, task_id: str
