@@ -6,10 +6,11 @@ exit codes. Refuses to decide anything. Importers: __main__.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -43,6 +44,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "skill": ("skill:skill", "Install the Agent Skill for a host."),
     "mcp": ("mcp:mcp", "Serve the engine over MCP (stdio)."),
 }
+
+
+# Where an error without a file's name is one of standard output.
+_PRINTING = ("click.utils", "omh_research.cli", "omh_research.cli.output")
 
 
 class LazyGroup(click.Group):
@@ -93,44 +98,71 @@ def main(argv: list[str] | None = None) -> None:
         code = cli.main(args=args, prog_name="omh-research", standalone_mode=False)
         if sys.stdout is not None:  # closed by the caller
             sys.stdout.flush()
-    except ScopeError as error:
-        _fail(error.code, str(error), error.exit_code, as_json, error.questions)
-    except OmhError as error:
-        _fail(error.code, str(error), error.exit_code, as_json)
-    except click.exceptions.NoArgsIsHelpError as error:
+    except Exception as error:
+        _end(error, as_json)
+    except KeyboardInterrupt:
+        _end(click.Abort(), as_json)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _end(error: Exception, as_json: bool) -> NoReturn:
+    """Say in the spec's words how a command failed, and exit with its code."""
+    if isinstance(error, OmhError):
+        questions = error.questions if isinstance(error, ScopeError) else ()
+        _fail(error.code, str(error), error.exit_code, as_json, questions)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         sys.exit(2)
-    except click.UsageError as error:
+    if isinstance(error, click.UsageError):
         usage = f"{error.ctx.get_usage()}\n" if error.ctx is not None and not as_json else ""
         _fail(UsageError.code, usage + error.format_message(), 2, as_json)
-    except click.ClickException as error:
+    if isinstance(error, click.ClickException):
         _fail("error", error.format_message(), 1, as_json)
-    except (click.Abort, KeyboardInterrupt):
+    if isinstance(error, click.Abort):
         _fail("interrupted", "Interrupted; the run carries on where it stopped.", 130, as_json)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if isinstance(error, BrokenPipeError):
+        _leave_stdout()
         sys.exit(1)
-    except OSError as error:
+    if isinstance(error, OSError):
         where = f" {error.filename}" if error.filename else ""
         reason = f"The file system refused{where}: {error.strerror or error}."
+        if not where and _is_printing(error):
+            _leave_stdout()
+            reason = f"Standard output could not be written: {error.strerror or error}."
         _fail(StorageError.code, reason, StorageError.exit_code, as_json)
-    else:
-        sys.exit(code if isinstance(code, int) else 0)
+    from omh_research.cli.render import fault_of
+
+    _fail(OmhError.code, fault_of(error), 1, as_json)
+
+
+def _is_printing(error: OSError) -> bool:
+    """Tell whether the error arose where a result is printed."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_globals.get("__name__") in _PRINTING
+
+
+def _leave_stdout() -> None:
+    """Send what is left to print nowhere: the interpreter would fail on it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _fail(
     code: str, message: str, exit_code: int, as_json: bool, questions: tuple[str, ...] = ()
-) -> None:
+) -> NoReturn:
     """Say what failed on stderr and exit; `questions` (P7) also go to stdout without --json."""
     import json
 
     asked = {"questions": list(questions)} if questions else {}
     if as_json:
         plain: dict[str, Any] = {"ok": False, "error": {"code": code, "message": message}, **asked}
-        click.echo(json.dumps(plain, ensure_ascii=False), err=True)
+        text = json.dumps(plain, ensure_ascii=False)
     else:
         prefix = "" if message.startswith("omh-") else "omh-research: "
-        click.echo("\n".join((prefix + message, *(f"- {text}" for text in questions))), err=True)
-        if questions:
+        text = "\n".join((prefix + message, *(f"- {question}" for question in questions)))
+    with contextlib.suppress(OSError):  # nobody is left to tell
+        click.echo(text, err=True)
+        if questions and not as_json:
             click.echo(json.dumps(asked, ensure_ascii=False))
     sys.exit(exit_code)

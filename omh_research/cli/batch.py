@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from omh_research.cli.number import Finite
 from omh_research.cli.render import print_json, say, visible
-from omh_research.cli.run_options import make_options, run_options
+from omh_research.cli.run_options import lowered_caps, make_options, run_options
 
 if TYPE_CHECKING:
     from omh_research.api import Engine
@@ -29,7 +30,7 @@ BUDGET = "The whole batch, in US dollars."
 @click.option("--executor", type=click.Choice(["serial", "processes", "dask"]), default=None)
 @click.option("-j", "workers", type=click.IntRange(1, 256), default=None, help="Workers.")
 @click.option("--scheduler", default="", help="Address of a Dask scheduler.")
-@click.option("--batch-max-cost", type=click.FloatRange(min=0), default=None, help=BUDGET)
+@click.option("--batch-max-cost", type=Finite(min=0), default=None, help=BUDGET)
 @click.option("--batch-max-calls", type=click.IntRange(min=1), default=None, help="Model calls.")
 @ROOT
 @JSON
@@ -55,6 +56,8 @@ def batch(
 
     engine = Engine(root)
     delegate, options = make_options(engine.settings.root, given)
+    for note in lowered_caps(options):
+        say(f"note: {note}")
     topics = read_topics(file, engine.settings.root, delegate, options)
     rules = BatchRules(
         max_cost_usd=batch_max_cost if batch_max_cost is not None else given["max_cost"],

@@ -61,6 +61,10 @@ def run(operation: Callable[[], dict[str, Any]], out: str | None) -> None:
         fail(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
     except (RecursionError, MemoryError):
         fail("The input is nested too deep or too large.")
+    except Exception as error:  # a bug: the contract holds all the same
+        from omh_research.cli.render import fault_of
+
+        fail(fault_of(error))
     write_stdout(data)
 
 

@@ -19,6 +19,7 @@ from omh_research.cli.envelope import (
     read_payload,
     run,
 )
+from omh_research.cli.number import Finite
 
 INPUT = click.option("--input", "input_", default=None, help="JSON file (default: stdin).")
 OUT = click.option("--out", default=None, help="Also write the result to this file.")
@@ -79,7 +80,9 @@ def caps(
 @click.option("--query", default="", help="What to search for.")
 @click.option("--sources", default="", help="Names, separated by commas (default: all).")
 @click.option("--limit", default=5, show_default=True, help="Results a source, 1 to 25.")
-@click.option("--timeout", default=30.0, show_default=True, help="Seconds for all, 1 to 60.")
+@click.option(
+    "--timeout", type=Finite(), default=30.0, show_default=True, help="Seconds for all, 1 to 60."
+)
 @OUT
 def academic(query: str, sources: str, limit: int, timeout: float, out: str | None) -> None:
     """Search arXiv, Crossref, OpenAlex, Semantic Scholar and PubMed, no key needed."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from omh_research.cli.number import Finite
 from omh_research.cli.render import print_json, say, visible
 from omh_research.errors import NoSuchRunError, UsageError
 
@@ -174,7 +175,7 @@ def _print_events(events: list[Any], as_json: bool, lines: bool) -> None:
 
 @click.command()
 @click.argument("slug")
-@click.option("--timeout", type=click.FloatRange(min=0), default=None, help="Seconds.")
+@click.option("--timeout", type=Finite(min=0), default=None, help="Seconds.")
 @ROOT
 @JSON
 def wait(slug: str, timeout: float | None, root: str | None, as_json: bool) -> int:

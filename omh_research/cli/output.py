@@ -153,7 +153,9 @@ def write_stdout(data: bytes) -> None:
         sys.stdout.write(data.decode("utf-8", "replace"))
         return
     sys.stdout.flush()
-    stream.write(data)
+    view = memoryview(data)
+    while view:  # unbuffered, a write may take a part only
+        view = view[stream.write(view) :]
     stream.flush()
 
 

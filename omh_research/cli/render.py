@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -25,4 +26,19 @@ def say(text: str) -> None:
 
 def is_terminal() -> bool:
     """Tell whether a person sits at stdin and stderr."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def fault_of(error: BaseException) -> str:
+    """Return one line about an exception that nobody expected; OMH_DEBUG=1 prints its traceback."""
+    if os.environ.get("OMH_DEBUG", "") not in ("", "0"):
+        import traceback
+
+        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    if isinstance(error, ImportError):
+        return f"The installation is incomplete or damaged ({what}). Install omh-research anew."
+    return (
+        f"A fault of omh-research, not of your call: {what}. The files are as the last whole step "
+        "left them. OMH_DEBUG=1 shows the traceback; please report it."
+    )

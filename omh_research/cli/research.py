@@ -7,9 +7,10 @@ import sys
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from omh_research.cli.render import EXIT_OF, is_terminal, print_json, say, visible
-from omh_research.cli.run_options import make_options, run_options
+from omh_research.cli.run_options import lowered_caps, make_options, run_options
 from omh_research.cli.scope import narrowed, scope_options
 from omh_research.errors import UsageError
 
@@ -39,6 +40,7 @@ def _dry_run(engine: Any, given: dict[str, Any], as_json: bool) -> int:
     from omh_research.estimate import estimate, render_estimate
 
     delegate, options = make_options(engine.settings.root, given)
+    _say_notes(lowered_caps(options))
     found = estimate(options, delegate)
     if as_json:
         import msgspec
@@ -67,7 +69,10 @@ def _start(engine: Any, topic: str, given: dict[str, Any]) -> Any:
             scope_check=check,
         )
 
-    return narrowed(topic, given["detail"], given["scope_check"], begin)
+    report = narrowed(topic, given["detail"], given["scope_check"], begin)
+    if report.resumed or report.report:
+        return report
+    return replace(report, notes=(*lowered_caps(options), *report.notes))
 
 
 @click.command()
@@ -290,7 +295,12 @@ def submit(
 
 
 def _text(file: str | None) -> str:
-    data = _read(file) if file and file != "-" else sys.stdin.buffer.read()
+    if file and file != "-":
+        data = _read(file)
+    elif sys.stdin is None:
+        raise UsageError("Standard input is closed.", hint="Name the answer with --file FILE.")
+    else:
+        data = sys.stdin.buffer.read()
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from typing import Any
 
 import click
 
+from omh_research.cli.number import Finite
 from omh_research.documents.options import RunOptions
 from omh_research.errors import UsageError
 
@@ -29,13 +31,15 @@ _OPTIONS = [
     click.option("--bundle", type=click.Path(), help="Literature bundle to use as the source."),
     click.option("--language", default="", help="Language of the report (else the topic's)."),
     click.option("--cap", multiple=True, help="NAME=VALUE, lowers a cap; repeat."),
-    click.option("--max-cost", type=click.FloatRange(min=0), default=None, help="US dollars."),
-    click.option("--max-tokens", type=click.IntRange(min=0), default=0, help="Hard cap (0: none)."),
-    click.option("--max-time", type=click.FloatRange(min=0), default=0, help="Seconds, hard cap."),
+    click.option("--max-cost", type=Finite(min=0), default=None, help="US dollars."),
+    click.option(
+        "--max-tokens", type=click.IntRange(0, 10**12), default=0, help="Hard cap (0: none)."
+    ),
+    click.option("--max-time", type=Finite(min=0), default=0, help="Seconds, hard cap."),
     click.option("--require-quotes/--no-require-quotes", default=None, help="Quote every fact."),
     click.option("--host-tools", default=None, help="Tools the host has: web_search,web_extract."),
     click.option("--context-budget", type=click.IntRange(2_000, 2_000_000), default=None),
-    click.option("--task-timeout", type=click.FloatRange(0, 86_400), default=0.0, help="Seconds."),
+    click.option("--task-timeout", type=Finite(0, 86_400), default=0.0, help="Seconds."),
     click.option("--option", "delegate_option", multiple=True, help="KEY=VALUE for the delegate."),
     click.option("--command", "command_line", default="", help="Command delegate: the program."),
     click.option("--preset", default="", help="Command delegate: hermes, claude, codex, …"),
@@ -148,4 +152,19 @@ def _caps(options: tuple[str, ...], max_cost: float | None) -> dict[str, float]:
             caps[key] = float(value)
         except ValueError:
             raise UsageError(f"--cap {key} wants a number, not {value!r}.") from None
+        if not math.isfinite(caps[key]) or caps[key] < 0:
+            raise UsageError(f"--cap {key} wants a finite number, 0 or more, not {value!r}.")
     return caps
+
+
+def lowered_caps(options: RunOptions) -> tuple[str, ...]:
+    """Return a sentence for each cap that was asked for above its absolute one (T2)."""
+    if not options.caps:
+        return ()
+    from omh_research.tools.caps import ABSOLUTE_CAPS
+
+    return tuple(
+        f"{name}={value:g} is over the absolute cap: {ABSOLUTE_CAPS[name]} is used"
+        for name, value in sorted(options.caps.items())
+        if name in ABSOLUTE_CAPS and value > ABSOLUTE_CAPS[name]
+    )

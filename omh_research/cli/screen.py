@@ -22,7 +22,11 @@ _HOME, _TO_LINE_END, _TO_END = "\x1b[H", "\x1b[K", "\x1b[J"
 
 def is_live() -> bool:
     """Tell whether stdout is a terminal that understands cursor movements."""
-    return sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+    return (
+        sys.stdout is not None
+        and sys.stdout.isatty()
+        and os.environ.get("TERM", "") not in ("", "dumb")
+    )
 
 
 def fitted(text: str, columns: int, lines: int) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from omh_research.cli.number import Finite
 from omh_research.cli.output import Output, judge, write
 from omh_research.cli.render import print_json, visible
 from omh_research.errors import UsageError
@@ -76,7 +77,7 @@ def _result_lines(result: dict[str, Any]) -> str:
 
 @web.command()
 @click.argument("url")
-@click.option("--timeout", type=click.FloatRange(1, 60), default=30.0, show_default=True,
+@click.option("--timeout", type=Finite(1, 60), default=30.0, show_default=True,
               help="Seconds the page may take in all.")  # fmt: skip
 @click.option("--ignore-robots", is_flag=True, help="Read even what robots.txt does not allow.")
 @click.option("--links", is_flag=True, help="Keep link targets in the text.")

@@ -1,0 +1,114 @@
+"""However a command fails, it ends in one line and the spec's exit code, never in a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.runs import SUBTOPICS, TOPIC, Run, child_command, child_environment
+
+FAULT = (
+    "import sys, omh_research.status as s\n"
+    "def broken(*given): raise {0}\n"
+    "s.status_all = broken\n"
+    "from omh_research.cli import main; main(sys.argv[1:])"
+)
+
+
+def faulty(root: Path, what: str, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a command whose inside raises what nobody expected."""
+    return subprocess.run(
+        [sys.executable, "-c", FAULT.replace("{0}", what), *words], cwd=root, text=True,
+        capture_output=True, env=child_environment(**more), timeout=60, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        (option, value)
+        for option in ("--max-cost", "--max-time", "--task-timeout")
+        for value in ("nan", "inf", "-inf", "1e400", "-1", "many")
+    ]
+    + [("--cap", f"max_fetches={value}") for value in ("nan", "inf", "-1", "1e400")]
+    + [("--cap", "max_cost_usd=inf"), ("--max-tokens", "9" * 40)],
+)
+def test_o5_a_limit_is_a_finite_number_of_its_range(
+    tmp_path: Path, option: str, value: str
+) -> None:
+    """O5: 2, before any file; `nan` would pass every comparison and never be reached."""
+    run = Run(tmp_path)
+    ended = run.cli("start", TOPIC, *run.script_options, *SUBTOPICS, option, value, "--json")
+    assert ended.code == 2 and ended.error["code"] == "usage" and not run.base.exists()
+
+
+@pytest.mark.parametrize(
+    "words", [("wait", "a-run", "--timeout", "nan"), ("web", "read", "x", "--timeout", "nan"),
+              ("batch", "x", "--batch-max-cost", "inf")]
+)  # fmt: skip
+def test_every_number_option_is_finite(tmp_path: Path, words: tuple[str, ...]) -> None:
+    ended = Run(tmp_path).cli(*words)
+    assert ended.code == 2 and "finite" in ended.err
+
+
+def test_t2_a_cap_over_the_absolute_one_is_said_to_be_lowered(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    ended = run.start(*SUBTOPICS, "--cap", "max_fetches=99999", "--cap", "max_model_calls=7")
+    assert [note for note in ended.json["notes"] if "absolute" in note] == [
+        "max_fetches=99999 is over the absolute cap: 100 is used"
+    ]
+    dry = run.cli("start", "Other", "--dry-run", "--cap", "max_fetches=99999", "--json")
+    assert dry.code == 0 and "100 is used" in dry.err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
+def test_submit_with_a_closed_stdin_is_a_usage_error(tmp_path: Path) -> None:
+    """E39: nothing is stored; the way out is named."""
+    run = Run(tmp_path)
+    run.start(*SUBTOPICS, delegate="host")
+    task = run.cli("next", run.slug, "--json").json["tasks"][0]["id"]
+    words = child_command("submit", run.slug, task, "--root", str(run.root))
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *words], capture_output=True, text=True,
+        env=child_environment(), timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2 and "--file" in done.stderr and "Traceback" not in done.stderr
+    assert len(run.cli("next", run.slug, "--json").json["tasks"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [("TypeError('one\\ntwo')", "TypeError: one two"), ("KeyError('x')", "KeyError"),
+     ("RecursionError()", "RecursionError"), ("ImportError('no module')", "no module")],
+)  # fmt: skip
+def test_a_fault_of_ours_is_one_line_and_exit_1(tmp_path: Path, what: str, words: str) -> None:
+    plain = faulty(tmp_path, what, "status")
+    assert plain.returncode == 1 and plain.stdout == "" and words in plain.stderr
+    assert plain.stderr.startswith("omh-research: ") and plain.stderr.count("\n") == 1
+    as_json = faulty(tmp_path, what, "status", "--json")
+    assert as_json.returncode == 1 and json.loads(as_json.stderr)["error"]["code"] == "error"
+    debug = faulty(tmp_path, what, "status", OMH_DEBUG="1")
+    assert debug.returncode == 1 and "Traceback" in debug.stderr and "in broken" in debug.stderr
+    if "Import" not in what:
+        assert "OMH_DEBUG=1" in plain.stderr and "not of your call" in plain.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
+def test_a_full_stdout_is_named(tmp_path: Path) -> None:
+    """81 section 2: the words say what could not be written; no second error at exit."""
+    import resource
+
+    with (tmp_path / "out").open("wb") as out:
+        done = subprocess.run(
+            child_command("schema", "state"), stdout=out, stderr=subprocess.PIPE,
+            env=child_environment(PYTHONUNBUFFERED=""), timeout=60, check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+        )  # fmt: skip
+    told = done.stderr.decode()
+    assert done.returncode == 1 and "Standard output could not be written" in told
+    assert told.count("\n") == 1
