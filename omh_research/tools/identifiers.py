@@ -10,7 +10,6 @@ no version.
 
 from __future__ import annotations
 
-import html
 from urllib.parse import unquote
 
 from omh_research.lazy_re import lazy_re
@@ -132,7 +131,9 @@ def _clean(text: str) -> str:
     if "%" in text:
         text = unquote(text)
     if "&" in text:
-        text = html.unescape(text)
+        from html import unescape
+
+        text = unescape(text)
     return text if text.isascii() else _DASHES.sub("-", _INVISIBLE.sub("", text))
 
 
