@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import Struct
@@ -129,8 +130,12 @@ def parse_sources(data: bytes, where: str) -> tuple[HostSource, ...]:
 def submit(project: Project, slug: str, answer: Answer, services_for: ServicesFor) -> SubmitReport:
     """Store one answer; commit the batch or phase it completes, and no other.
 
+    Sources may follow their answer (the same text again, now with sources) until its batch or
+    phase is committed; the evidence rows are made then, and later sources could prove nothing.
+
     Raises:
-        UsageError: unknown or finished task, another text for it, an empty or cut text.
+        UsageError: unknown or finished task, another text for it, an empty or cut text, or new
+            sources for an answer that is committed.
         CancelledError: the run is cancelled.
         BusyError: another process holds the run for too long; nothing was stored.
     """
@@ -177,14 +182,17 @@ def _take(
     slug, state = snapshot.slug, snapshot.state
     mailbox = Mailbox(project.layout, slug)
     held = mailbox.get(answer.task_id)
-    open_tasks = _open_tasks(snapshot, services_for)
+    asked, open_tasks = _asked_tasks(snapshot, services_for)
     task = next((task for task in open_tasks if task.id == answer.task_id), None)
+    said: tuple[str, ...] = ()
     if task is not None:
-        _keep_sources(project, slug, task, answer)
+        said = _keep_sources(project, slug, task, answer)
         mailbox.put(_reply(project, task, answer))
     elif held is not None and held.status == "answered" and held.text == answer.text:
+        known = next((task for task in asked if task.id == answer.task_id), None)
+        said = _keep_sources(project, slug, known, answer)
         if open_tasks or not _is_of_phase(answer.task_id, state):
-            return _report(slug, answer, False, state.phase, open_tasks)
+            return _report(slug, answer, False, state.phase, open_tasks, said)
         # The last answer was stored before, and its commit was not reached: make up for it.
     else:
         raise UsageError(
@@ -197,14 +205,14 @@ def _take(
     try:
         outcome = PHASES[state.phase](snapshot, services)
     except AwaitingHost as waiting:
-        return _report(slug, answer, task is not None, state.phase, waiting.tasks)
+        return _report(slug, answer, task is not None, state.phase, waiting.tasks, said)
     planned = commit.plan(outcome, snapshot, engine.spent_by(project, slug))
     hooks.carry_out(project, planned, snapshot.state, guard_of(project, snapshot))
     status = "active" if planned.state is not None else planned.phase
     if planned.phase == Phase.BLOCKED:
         status = "blocked"
     report = _report(slug, answer, task is not None, planned.phase, ())
-    return msgspec.structs.replace(report, status=status, notes=outcome.notes)
+    return msgspec.structs.replace(report, status=status, notes=(*outcome.notes, *said))
 
 
 def _is_of_phase(task_id: str, state: State) -> bool:
@@ -213,14 +221,24 @@ def _is_of_phase(task_id: str, state: State) -> bool:
     return is_host and task_id.startswith(f"{state.phase.replace('_', '-')}-")
 
 
-def _open_tasks(snapshot: Snapshot, services_for: ServicesFor) -> tuple[Task, ...]:
+def _asked_tasks(
+    snapshot: Snapshot, services_for: ServicesFor
+) -> tuple[tuple[Task, ...], tuple[Task, ...]]:
+    """Return the tasks whose answers the phase has yet to commit, and those still open."""
     if snapshot.state.phase == Phase.BLOCKED or snapshot.state.delegate != "host":
-        return ()  # and a delegate that we run is not set to work by a submission
+        return (), ()  # and a delegate that we run is not set to work by a submission
+    services = services_for(snapshot)
+    asked: list[Task] = []
+
+    def ask(tasks: Sequence[Task]) -> tuple[Reply, ...]:
+        asked.extend(tasks)
+        return services.ask(tasks)
+
     try:
-        PHASES[snapshot.state.phase](snapshot, services_for(snapshot))
+        PHASES[snapshot.state.phase](snapshot, msgspec.structs.replace(services, ask=ask))
     except AwaitingHost as waiting:
-        return waiting.tasks
-    return ()
+        return tuple(asked), waiting.tasks
+    return tuple(asked), ()
 
 
 def _reply(project: Project, task: Task, answer: Answer) -> Reply:
@@ -235,16 +253,36 @@ def _reply(project: Project, task: Task, answer: Answer) -> Reply:
     return Reply(task_id=task.id, text=answer.text, usage=usage, received_at=project.now())
 
 
-def _keep_sources(project: Project, slug: str, task: Task, answer: Answer) -> None:
+def _keep_sources(
+    project: Project, slug: str, task: Task | None, answer: Answer
+) -> tuple[str, ...]:
+    """Hold the answer's new sources; return what the output must say of them.
+
+    Raises:
+        UsageError: there are new ones and no `task`: its batch or phase is committed.
+    """
+    if not answer.sources:
+        return ()
     from omh_research.tools.urls import canonical
 
     record = Sources(project.layout, slug, canonical)
     known = {row.canonical_url for row in record.rows() if row.sha256 and row.kind == "fetch"}
+    new: dict[str, HostSource] = {}
     for source in answer.sources:
-        url = canonical(source.url)
-        if url in known:
-            continue
-        known.add(url)
+        if canonical(source.url) not in known:
+            new.setdefault(canonical(source.url), source)
+    held = len(answer.sources) - len(new)
+    said = f"sources: {len(new)} kept"
+    said += f", {held} held before (the first text of an address stays)" if held else ""
+    if not new:
+        return (said,)
+    if task is None:
+        raise UsageError(
+            f"{answer.task_id} is finished and its findings are written: its sources came too "
+            f"late and were not kept ({len(new)} new).",
+            hint="Hand sources in with the answer, or before the last task of its batch.",
+        )
+    for url, source in new.items():
         record.record(
             Fetch(
                 kind="fetch",
@@ -259,13 +297,24 @@ def _keep_sources(project: Project, slug: str, task: Task, answer: Answer) -> No
                 sha256=record.hold(source.text),
             )
         )
+    return (said,)
 
 
 def _report(
-    slug: str, answer: Answer, stored: bool, phase: str, waiting: tuple[Task, ...]
+    slug: str,
+    answer: Answer,
+    stored: bool,
+    phase: str,
+    waiting: tuple[Task, ...],
+    notes: tuple[str, ...] = (),
 ) -> SubmitReport:
     return SubmitReport(
-        slug=slug, task_id=answer.task_id, stored=stored, phase=phase, waiting=len(waiting)
+        slug=slug,
+        task_id=answer.task_id,
+        stored=stored,
+        phase=phase,
+        waiting=len(waiting),
+        notes=notes,
     )
 
 

@@ -1,8 +1,9 @@
 """Stopping in mid-run with an honest result: a labelled partial report (spec O5).
 
 Job: the Outcome of a cap or an open breaker: what is proven so far, the answers of the present
-batch that had arrived included; `status: partial`, blocked. There is always a report; one of a run
-that found nothing says so. Refuses to call it a draft, let alone confirmed. Importers: engine.
+batch that had arrived included; `status: partial`, blocked. After a cap there is always a report;
+one of a run that found nothing says so. Refuses to call it a draft, let alone confirmed.
+Importers: engine.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ def stopped(snapshot: Snapshot, services: Services, reason: str, detail: str) ->
     """Return the outcome that blocks the run with `reason` ("cap" or "breaker")."""
     state = snapshot.state
     snapshot, artifacts, rows = _with_arrived(snapshot, services)
-    report = Artifact("report", state.slug, _report(snapshot, services, detail))
+    if snapshot.findings or reason == "cap":
+        report = Artifact("report", state.slug, _report(snapshot, services, detail))
+        artifacts = (*artifacts, report)
     blocked = event.make(Word.BLOCKED, state.slug, state.step + 1, reason=reason)
     return Outcome(
         trigger=Trigger.STOPPED,
-        artifacts=(*artifacts, report),
+        artifacts=artifacts,
         rows=(rows,) if rows.lines else (),
         events=(blocked,),
         changes={"blocked_reason": reason},

@@ -154,8 +154,7 @@ def test_o5_a_tasks_own_time_limit_is_a_failure(tmp_path: Path) -> None:
     assert made.run.words().count("DELEGATE_FAILED") == 3
     ended = made.run.step()
     assert (ended.code, ended.json["blocked_reason"]) == (3, "breaker")
-    text = made.run.report_path.read_text("utf-8")
-    assert "three calls failed in a row" in text and "Nothing was found before that." in text
+    assert not made.run.report_path.exists(), "nothing was found, and no cap cut it short"
 
 
 def test_o5_one_after_another_shares_one_time_cap(tmp_path: Path) -> None:

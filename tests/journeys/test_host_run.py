@@ -12,7 +12,7 @@ from omh_research.documents.task import Reply
 from omh_research.project import Project
 from omh_research.settings import Settings
 from omh_research.store.mailbox import Mailbox
-from tests.runs import NAMES, STEMS, SUBTOPICS, TOPIC, Run, finding, report, verdict
+from tests.runs import CLAIMS, NAMES, STEMS, SUBTOPICS, TOPIC, URLS, Run, finding, report, verdict
 
 
 @pytest.fixture
@@ -107,6 +107,53 @@ def test_a_file_a_failure_and_sources(run: Run, tmp_path: Path) -> None:
     done = submit(run, "search-0-salt-marshes", finding(NAMES[2]))
     assert done.json["phase"] == "search" and "rate limited" in done.json["notes"][0]
     assert [task["id"] for task in tasks(run)] == ["search-1-funnel-bays"], "asked again (E21)"
+
+
+def page_file(folder: Path, *pages: tuple[str, str]) -> str:
+    """Write a file for `--sources`."""
+    path = folder / "pages.jsonl"
+    path.write_text("".join(json.dumps({"url": u, "text": t}) + "\n" for u, t in pages))
+    return str(path)
+
+
+def test_sources_may_follow_their_answer_until_its_batch_is_committed(
+    run: Run, tmp_path: Path
+) -> None:
+    """D2: the same text again, now with its pages: they are kept, and the report counts them."""
+    first = submit(run, "search-0-moon-and-sun", finding(NAMES[0]))
+    assert (first.json["stored"], first.json["notes"]) == (True, [])
+    page = (URLS[NAMES[0]], f"{CLAIMS[NAMES[0]]}, says the paper.")
+    pages = page_file(tmp_path, page, page)
+    late = submit(run, "search-0-moon-and-sun", finding(NAMES[0]), "--sources", pages)
+    assert (late.code, late.json["stored"], late.json["waiting"]) == (0, False, 2)
+    (note,) = late.json["notes"]
+    assert note.startswith("sources: 1 kept, 1 held before")
+    again = submit(run, "search-0-moon-and-sun", finding(NAMES[0]), "--sources", pages)
+    assert again.code == 0 and again.json["notes"][0].startswith("sources: 0 kept, 2 held before")
+    (held,) = (run.base / "research" / f"{run.slug}-evidence" / "texts").iterdir()
+    assert held.read_text() == page[1]
+    search_all(run)
+    assert submit(run, tasks(run)[0]["id"], report()).code == 0
+    assert "sources_fetched: 1\nsources_declared: 2" in run.report_path.read_text("utf-8")
+    assert submit(run, tasks(run)[0]["id"], verdict()).json["status"] == "confirmed"
+    assert run.cli("audit", run.slug).code == 0
+
+
+def test_new_sources_for_a_committed_answer_are_refused_and_nothing_is_kept(
+    run: Run, tmp_path: Path
+) -> None:
+    """D2: the evidence rows are made when the batch is committed; known sources stay quiet."""
+    known = (URLS[NAMES[0]], "A paper on the Moon.")
+    pages = page_file(tmp_path, known)
+    assert submit(run, "search-0-moon-and-sun", finding(NAMES[0]), "--sources", pages).code == 0
+    search_all(run)
+    before = run.files()
+    quiet = submit(run, "search-0-moon-and-sun", finding(NAMES[0]), "--sources", pages)
+    assert (quiet.code, quiet.json["stored"]) == (0, False)
+    pages = page_file(tmp_path, known, ("https://late.example/page", "Too late."))
+    late = submit(run, "search-0-moon-and-sun", finding(NAMES[0]), "--sources", pages)
+    assert late.code == 2 and "1 new" in late.error["message"]
+    assert run.files() == before
 
 
 @pytest.mark.parametrize(
