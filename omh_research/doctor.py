@@ -10,12 +10,12 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from omh_research.errors import OmhError
-from omh_research.settings import Settings
+from omh_research.settings import CONFIG_NAME, Settings
 from omh_research.store import disk, lock
 
 EXTRAS = {
@@ -28,8 +28,11 @@ EXTRAS = {
 }
 KEYS = (
     "TAVILY_API_KEY", "BRAVE_API_KEY", "SERPER_API_KEY", "JINA_API_KEY", "OPENALEX_API_KEY",
-    "SEMANTICSCHOLAR_API_KEY", "NCBI_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY",
+    "SEMANTIC_SCHOLAR_API_KEY", "NCBI_API_KEY", "OMH_LLM_API_KEY", "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
 )  # fmt: skip
+# The academic sources ask the environment alone; web services and models `.env` too.
+ENVIRONMENT_ONLY = ("OPENALEX_API_KEY", "SEMANTIC_SCHOLAR_API_KEY", "NCBI_API_KEY")
 PROGRAMS = ("hermes", "claude", "codex", "gemini", "opencode")
 
 
@@ -42,16 +45,19 @@ class Check(Struct, frozen=True):
 
 
 def examine(
-    settings: Settings, *, online: bool = False, environ: Mapping[str, str] = os.environ
+    settings: Settings,
+    *,
+    online: bool = False,
+    environ: Mapping[str, str] = os.environ,
+    damage: Sequence[str] = (),
 ) -> list[Check]:
-    """Return all checks of this installation and root."""
-    rows = [*_root(settings), _full_text()]
+    """Return all checks of this installation and root.
+
+    `damage` says what is wrong with the configuration file, for which the defaults stand in.
+    """
+    rows = [*_root(settings), *_configuration(settings, damage), _full_text()]
     rows += _extras()
-    rows += [
-        Check(f"key {name}", "ok" if environ.get(name) else "note",
-              "set (not shown)" if environ.get(name) else "not set")
-        for name in KEYS
-    ]  # fmt: skip
+    rows += _keys(settings, environ)
     rows += [
         Check(f"program {name}", "ok" if shutil.which(name) else "note",
               "found" if shutil.which(name) else "not found")
@@ -76,6 +82,32 @@ def _root(settings: Settings) -> Iterator[Check]:
             yield Check("locks", "ok" if held else "bad", "kernel locks work" if held else "fail")
     except (OSError, OmhError) as error:
         yield Check("root", "bad", f"{settings.root} cannot be used: {error}")
+
+
+def _configuration(settings: Settings, damage: Sequence[str]) -> Iterator[Check]:
+    for problem in damage:
+        yield Check("config.yaml", "bad", problem)
+    if not damage:
+        is_there = os.path.lexists(os.path.join(settings.root, ".omh", CONFIG_NAME))
+        yield Check("config.yaml", "ok", "read" if is_there else "absent: defaults")
+
+
+def _keys(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
+    """Say which keys a run would find: the environment's, else those of the root's `.env`."""
+    from pathlib import Path
+
+    from omh_research.providers.web.keys import read_dotenv
+
+    written = read_dotenv(Path(settings.root))
+    for name in KEYS:
+        if environ.get(name, "").strip():
+            yield Check(f"key {name}", "ok", "set (not shown)")
+        elif written.get(name) and name in ENVIRONMENT_ONLY:
+            yield Check(f"key {name}", "note", "in .env, not used: set it in the environment")
+        elif written.get(name):
+            yield Check(f"key {name}", "ok", "set, from .env (not shown)")
+        else:
+            yield Check(f"key {name}", "note", "not set")
 
 
 def _full_text() -> Check:

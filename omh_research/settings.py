@@ -7,8 +7,10 @@ Importers: everybody above the store.
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Callable, Mapping
 
 import msgspec
 from msgspec import Struct
@@ -42,22 +44,59 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 _FILE_FIELDS = frozenset(Settings.__struct_fields__) - {"root", "offline"}
+# What a value may be, both ends included; a lease of 0 would let every run be taken over at once.
+_RANGES: dict[str, tuple[float, float]] = {
+    "context_budget": (2_000, 2_000_000),
+    "task_timeout_s": (0, 86_400),
+    "host_timeout_s": (0, 31_536_000),
+    "lease_s": (0.1, 86_400),
+    "side_by_side": (1, 16),
+    "hook_timeout_s": (0, 86_400),
+}
 
 
-def load_settings(root: str | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
+def load_settings(
+    root: str | None = None,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    on_damage: Callable[[str], None] | None = None,
+) -> Settings:
     """Return the settings for `root` (else `OMH_ROOT`, else the current folder).
 
+    `on_damage` is told in a sentence what is wrong with the configuration file, and the defaults
+    stand in for it: for commands that look or stop, which must work whatever stands there.
+
     Raises:
-        UsageError: the configuration file is damaged or names an unknown setting.
+        UsageError: the file is damaged, names an unknown setting or a value out of its range, and
+            there is no `on_damage`.
     """
     chosen = os.path.abspath(root or environ.get("OMH_ROOT") or os.getcwd())
     offline = environ.get("OMH_OFFLINE", "") not in ("", "0")
-    values = _read_file(os.path.join(chosen, ".omh", CONFIG_NAME))
     try:
-        settings = msgspec.convert(values, Settings, strict=False)
+        settings = _from_file(os.path.join(chosen, ".omh", CONFIG_NAME))
+    except UsageError as error:
+        if on_damage is None:
+            raise
+        on_damage(str(error))
+        settings = Settings()
+    return msgspec.structs.replace(settings, root=chosen, offline=offline)
+
+
+def _from_file(path: str) -> Settings:
+    try:
+        settings = msgspec.convert(_read_file(path), Settings, strict=False)
     except msgspec.ValidationError as error:
         raise UsageError(f".omh/{CONFIG_NAME}: {error}.") from None
-    return msgspec.structs.replace(settings, root=chosen, offline=offline)
+    for name, (low, high) in _RANGES.items():
+        value = getattr(settings, name)
+        if not (math.isfinite(value) and low <= value <= high):
+            raise UsageError(
+                f".omh/{CONFIG_NAME}: {name} is {value:g}; it must be from {low:g} to {high:g}."
+            )
+    for name in ("contact", "on_confirmed", "on_blocked"):
+        if any(unicodedata.category(char) in ("Cc", "Cs") for char in getattr(settings, name)):
+            raise UsageError(f".omh/{CONFIG_NAME}: {name} holds a control character.")
+    return settings
 
 
 def _read_file(path: str) -> dict[str, object]:
@@ -67,8 +106,11 @@ def _read_file(path: str) -> dict[str, object]:
         raise UsageError(f".omh/{CONFIG_NAME} is not a plain file.")
     from omh_research.documents.yaml_text import read_yaml
 
-    with open(path, "rb") as stream:
-        data = stream.read(MAX_CONFIG_BYTES + 1)
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_CONFIG_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f".omh/{CONFIG_NAME} cannot be read: {error.strerror}.") from None
     if len(data) > MAX_CONFIG_BYTES:
         raise UsageError(f".omh/{CONFIG_NAME} is larger than {MAX_CONFIG_BYTES} bytes.")
     try:

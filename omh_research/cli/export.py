@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from omh_research.cli.opening import open_project
 from omh_research.cli.output import judge, refuse_inside, write
 from omh_research.cli.render import print_json
 from omh_research.errors import UsageError
@@ -32,11 +33,9 @@ def export(slug: str, form: str, out: str, root: str | None, as_json: bool) -> i
     """Write the report of SLUG in another form; every form has the same numbering."""
     from omh_research.export.registry import FOLDER_FORMS, FORMS, check_form, render
     from omh_research.export.view import view_of
-    from omh_research.project import Project
-    from omh_research.settings import load_settings
 
     check_form(form)  # before the run is looked for: the call's words come first
-    project = Project(load_settings(root))
+    project = open_project(root)
     base = project.layout.root
     if form in FOLDER_FORMS:
         path = _write_folder(project, slug, out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from omh_research.cli.opening import open_project
 from omh_research.cli.render import print_json, visible
 from omh_research.errors import UsageError
 
@@ -21,10 +22,8 @@ def audit(slug: str, root: str | None, as_json: bool) -> int:
     Exit 0 if everything that can be checked holds, 1 if anything does not.
     """
     from omh_research.audit import audit_run, render_audit
-    from omh_research.project import Project
-    from omh_research.settings import load_settings
 
-    result = audit_run(Project(load_settings(root)), slug)
+    result = audit_run(open_project(root), slug)
     if as_json:
         import msgspec
 
@@ -43,7 +42,9 @@ def doctor(root: str | None, online: bool, as_json: bool) -> int:
     from omh_research.doctor import examine
     from omh_research.settings import load_settings
 
-    rows = examine(load_settings(root), online=online)
+    damage: list[str] = []
+    settings = load_settings(root, on_damage=damage.append)
+    rows = examine(settings, online=online, damage=damage)
     if as_json:
         print_json({"ok": all(row.state != "bad" for row in rows),
                     "checks": [{"name": row.name, "state": row.state, "detail": row.detail}
@@ -61,8 +62,6 @@ def doctor(root: str | None, online: bool, as_json: bool) -> int:
 def roles(name: str | None, root: str | None, as_json: bool) -> int:
     """Print the text of role NAME (the project's own wins), or list the roles."""
     from omh_research.documents.task import ROLES
-    from omh_research.project import Project
-    from omh_research.settings import load_settings
     from omh_research.wiring import Wiring
 
     if name is None:
@@ -71,7 +70,7 @@ def roles(name: str | None, root: str | None, as_json: bool) -> int:
         else:
             click.echo("\n".join(ROLES))
         return 0
-    text = Wiring(Project(load_settings(root))).role_text(name)
+    text = Wiring(open_project(root)).role_text(name)
     if as_json:
         print_json({"ok": True, "name": name, "text": text})
     else:

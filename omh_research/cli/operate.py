@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from omh_research.cli.number import Finite
+from omh_research.cli.opening import open_project
 from omh_research.cli.render import print_json, say, visible
 from omh_research.errors import NoSuchRunError, UsageError
 
@@ -24,13 +25,6 @@ WAIT_POLL_S = 0.2
 EXIT_OF_END = {"confirmed": 0, "cancelled": 4}
 
 
-def _project(root: str | None) -> Project:
-    from omh_research.project import Project
-    from omh_research.settings import load_settings
-
-    return Project(load_settings(root))
-
-
 @click.command()
 @click.argument("slug", required=False)
 @click.option("--batch", "batch_id", default="", help="A batch as a whole.")
@@ -39,10 +33,10 @@ def _project(root: str | None) -> Project:
 def status(slug: str | None, batch_id: str, root: str | None, as_json: bool) -> int:
     """List every run, or show run SLUG, or a batch. Never writes, never waits."""
     if batch_id:
-        return _batch_status(_project(root), batch_id, as_json)
+        return _batch_status(open_project(root), batch_id, as_json)
     from omh_research import status as looking
 
-    project = _project(root)
+    project = open_project(root)
     if slug is not None:
         one = looking.status_one(project, slug)
         if as_json:
@@ -123,7 +117,7 @@ def show(slug: str, what: str, root: str | None, as_json: bool) -> int:
     """Print a part of run SLUG."""
     from omh_research.showing import part_of
 
-    text = part_of(_project(root), slug, what)
+    text = part_of(open_project(root), slug, what)
     if as_json:
         print_json({"ok": True, "slug": slug, "part": what, "text": text})
     else:
@@ -141,7 +135,7 @@ def log(slug: str, follow: bool, root: str | None, as_json: bool) -> int:
     from omh_research import status as looking
     from omh_research.documents.names import check_slug
 
-    project = _project(root)
+    project = open_project(root)
     session_id = project.reader.session_of(check_slug(slug))
     events = project.reader.events(session_id) if session_id else []
     if not events and project.reader.state_bytes(slug) is None:
@@ -200,7 +194,7 @@ def _wait(slug: str, timeout: float | None, root: str | None) -> str:
     from omh_research import status as looking
 
     looking.check_slug(slug)
-    project = _project(root)
+    project = open_project(root)
     while True:
         end = looking.end_of(project, slug)
         left = WAIT_POLL_S if deadline is None else deadline - time.monotonic()
@@ -228,13 +222,13 @@ def cancel(slug: str | None, batch_id: str, reason: str, root: str | None, as_js
     if batch_id:
         from omh_research.batch.record import cancel_batch
 
-        slugs = cancel_batch(_project(root), batch_id, reason)
+        slugs = cancel_batch(open_project(root), batch_id, reason)
         if as_json:
             print_json({"ok": True, "batch": batch_id, "cancelling": slugs})
         else:
             click.echo(f"{batch_id}: {len(slugs)} runs asked to stop")
         return 0
-    one = operate.cancel(_project(root), str(slug), reason)
+    one = operate.cancel(open_project(root), str(slug), reason)
     if as_json:
         print_json({"ok": True, **looking.as_json(one)})
     else:
@@ -251,7 +245,7 @@ def retry(slug: str, root: str | None, as_json: bool) -> int:
     from omh_research import operate
     from omh_research import status as looking
 
-    one = operate.retry(_project(root), slug)
+    one = operate.retry(open_project(root, forgiving=False), slug)
     if as_json:
         print_json({"ok": True, **looking.as_json(one)})
     else:
@@ -271,7 +265,7 @@ def clear(slug: str, yes: bool, root: str | None, as_json: bool) -> int:
 
     if not yes:
         raise UsageError(f"clear forgets where {slug} stands.", hint="Add --yes to do it.")
-    operate.clear(_project(root), slug)
+    operate.clear(open_project(root), slug)
     if as_json:
         print_json({"ok": True, "slug": slug, "status": "cleared"})
     else:
@@ -287,7 +281,7 @@ def recover(move_damaged: bool, root: str | None, as_json: bool) -> int:
     """Sweep what crashes left behind in this root; name every damaged file."""
     from omh_research import operate
 
-    rows = operate.recover(_project(root), move_damaged=move_damaged)
+    rows = operate.recover(open_project(root), move_damaged=move_damaged)
     if as_json:
         print_json({"ok": True, "runs": rows})
     for row in rows if not as_json else ():

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import click
 
+from omh_research.cli.opening import open_project
 from omh_research.cli.render import visible
 from omh_research.cli.screen import Screen, is_live
 
@@ -26,14 +27,11 @@ def watch(slug: str | None, batch_id: str, once: bool, root: str | None) -> int:
 
     q or Ctrl-C leaves; the run goes on. Without a terminal it prints nothing but the last state.
     """
-    from omh_research.project import Project
-    from omh_research.settings import load_settings
-
-    project = Project(load_settings(root))
+    project = open_project(root)
     if slug is None and not batch_id:
         from omh_research.api import Engine
 
-        slug = Engine(root).only_active()
+        slug = Engine(settings=project.settings).only_active()
 
     def look() -> tuple[str, int | None]:
         return _batch(project, batch_id) if batch_id else _run(project, str(slug))
