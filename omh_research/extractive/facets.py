@@ -29,7 +29,7 @@ from omh_research.extractive.scoring import (
     score_documents,
     subject_of,
 )
-from omh_research.extractive.units import Unit, quotable_units
+from omh_research.extractive.units import Unit, heading_terms, quotable_units
 from omh_research.lazy_re import lazy_re
 from omh_research.tools.tokens import content_tokens, content_words, tokenize
 
@@ -42,6 +42,7 @@ MAX_QUERY_WORDS = 12
 _DENSE = ("zh", "ja")
 _CASED = ("en", "es", "fr", "it", "pt", "nl", "sv", "ru", "uk", "pl", "tr")
 _LONG_NOUN = 10
+_COUNTED = 6
 _NOUNLIKE = lazy_re(r"(?:tions?|ments?|it(?:y|ies)|ness|isms?|ogy|ances?|ences?|ers?|ists?)$")
 
 
@@ -162,7 +163,7 @@ def _candidates(brief: Brief, found: _Found, least_share: float) -> list[_Candid
     # The report leads with the best sentence and its neighbours; a facet needs something besides.
     near = range(-2, 3)
     lead = {(best[0].document, best[0].unit.order + step) for step in near} if best else set()
-    seen = _Seen({}, defaultdict(float), defaultdict(list))
+    seen = _Seen({}, defaultdict(list), defaultdict(list))
     recurring = repeated_groups([item.unit.text for item in best], brief.language)
     decay = 2 if is_question(brief.topic) else 5
     nearness = _nearness(best, found.shares)
@@ -191,24 +192,27 @@ def _nearness(scored: Sequence[Scored], shares: Sequence[float]) -> dict[int, fl
 
 
 class _Seen(NamedTuple):
-    """What was seen of each phrase, by its stems: a spelling, its weight, its sentences."""
+    """What was seen of each phrase, by its stems: a spelling, its values, its sentences."""
 
     spelling: dict[str, str]
-    weights: dict[str, float]
+    values: dict[str, list[float]]
     support: dict[str, list[tuple[int, int]]]
 
     def add(self, phrase: str, value: float, sentence: tuple[int, int] | None) -> None:
         """Count one sentence; None is the lead, which only adds weight."""
         key = " ".join(tokenize(phrase))
         self.spelling.setdefault(key, phrase)
-        self.weights[key] += value
+        self.values[key].append(value)
         if sentence is not None:
             self.support[key].append(sentence)
 
 
 def _rate(brief: Brief, seen: _Seen, topic_tokens: frozenset[str]) -> list[_Candidate]:
     rated: list[_Candidate] = []
-    for key, weight in seen.weights.items():
+    for key, values in seen.values.items():
+        # Each further sentence adds half: common words recur most and name least.
+        best = sorted(values, reverse=True)[:_COUNTED]
+        weight = sum(value * 0.5**place for place, value in enumerate(best))
         name = seen.spelling[key]
         tokens = frozenset(content_tokens(name, brief.language))
         if not tokens or _rewords(tokens, topic_tokens):
@@ -222,11 +226,13 @@ def _rate(brief: Brief, seen: _Seen, topic_tokens: frozenset[str]) -> list[_Cand
 def _find_sentences(brief: Brief, hits: Sequence[Hit]) -> _Found:
     topic_tokens = frozenset(content_tokens(brief.topic, brief.language) or tokenize(brief.topic))
     documents: list[Sequence[Unit]] = []
+    heads: list[frozenset[str]] = []
     for hit in hits:
-        page = Page(hit.url, hit.url, "ok", text=hit.snippet)
+        page = Page(hit.url, hit.url, "ok", title=hit.title, text=hit.snippet)
         documents.append(quotable_units(page, brief.language, topic_tokens))
+        heads.append(heading_terms(page, brief.language))
     question = ask(brief.topic, brief.language, [u.terms for units in documents for u in units])
-    shares = _shares_of_topic(question, documents)
+    shares = _shares_of_topic(question, documents, heads)
     documents = [
         units if share >= MIN_SHARE else () for units, share in zip(documents, shares, strict=True)
     ]
@@ -237,14 +243,23 @@ def _find_sentences(brief: Brief, hits: Sequence[Hit]) -> _Found:
     return _Found(best, shares, topic_tokens)
 
 
-def _shares_of_topic(question: Question, documents: list[Sequence[Unit]]) -> list[float]:
-    """What each document holds of the topic, beside the nearest one; 1 for that one."""
+def _shares_of_topic(
+    question: Question, documents: list[Sequence[Unit]], heads: list[frozenset[str]]
+) -> list[float]:
+    """What each document holds of the topic, beside the nearest one; 1 for that one.
+
+    Where none names the subject, the search's first is the nearest there is.
+    """
     subject = subject_of(question)
     held: list[float] = []
-    for units in documents:
-        words = frozenset[str]().union(*(unit.terms for unit in units))
-        held.append(coverage(subject, words) if names_subject(question, words) else 0.0)
-    most = max(held, default=0.0) or 1.0
+    for units, head in zip(documents, heads, strict=True):
+        words = head.union(*(unit.terms for unit in units))
+        named = bool(units) and names_subject(question, words)
+        held.append(coverage(subject, words) if named else 0.0)
+    most = max(held, default=0.0)
+    if not most:
+        first = next((place for place, units in enumerate(documents) if units), -1)
+        return [float(place == first) for place in range(len(documents))]
     return [share / most for share in held]
 
 

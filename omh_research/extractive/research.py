@@ -29,7 +29,7 @@ from omh_research.extractive.scoring import (
     score_documents,
     subject_of,
 )
-from omh_research.extractive.units import Unit, is_dense, quotable_units
+from omh_research.extractive.units import Unit, heading_terms, is_dense, quotable_units
 from omh_research.tools.tokens import content_tokens
 
 # One limit for every search: a recorded answer then serves every subtopic.
@@ -153,7 +153,7 @@ def _topic_quotes(brief: Brief, pages: Sequence[Page], hits: Sequence[Hit]) -> l
     chosen = Chosen()
     chosen.add(lead)
     most = DENSE_TOPIC_QUOTES if is_dense(lead.text) else TOPIC_QUOTES
-    near = _near_topic(brief, scored) | {scored[0].document}
+    near = _near_topic(brief, scored, pages) | {scored[0].document}
     for item in relevant[1:]:
         if len(chosen.quotes) == most:
             break
@@ -168,7 +168,7 @@ def _query_quotes(
     scored = _score(brief, query, pages, hits)
     own = ask_about(query, brief.topic, brief.language, [item.unit.terms for item in scored])
     fitting = [item for item in scored if coverage(own, item.unit.terms) >= MIN_OWN_COVERAGE]
-    near = _near_topic(brief, scored)
+    near = _near_topic(brief, scored, pages)
     chosen = Chosen()
     for quote in spread([item for item in fitting if item.document in near], pages, QUERY_QUOTES):
         chosen.add(quote)
@@ -184,11 +184,15 @@ def _query_quotes(
     return chosen.quotes
 
 
-def _near_topic(brief: Brief, scored: Sequence[Scored]) -> set[int]:
-    """Return the documents that speak of the topic too, by the words of the whole document."""
+def _near_topic(brief: Brief, scored: Sequence[Scored], pages: Sequence[Page]) -> set[int]:
+    """Return the documents that speak of the topic too, by all their words and headings."""
     words: dict[int, set[str]] = {}
     for item in scored:
-        words.setdefault(item.document, set()).update(item.unit.terms)
+        known = words.get(item.document)
+        if known is None:
+            known = set(heading_terms(pages[item.document], brief.language))
+            words[item.document] = known
+        known.update(item.unit.terms)
     topic = subject_of(ask(brief.topic, brief.language, (item.unit.terms for item in scored)))
     shares = {
         document: coverage(topic, frozenset(held))

@@ -27,6 +27,8 @@ MAX_REFERENCE_CHARS = 500
 # Longer documents are first narrowed down to the passages that hold words of the question.
 WHOLE_CHARS = 40_000
 MAX_PASSAGES = 60
+MAX_HEADINGS = 50
+_HEADING = lazy_re(r"^#{1,6}[ \t]+(\S[^\n]{0,200})", re.M)
 _TERMINATED = lazy_re(r"[.!?。！？؟।…｡:;]['\"”’»)\]』」）*_]*$")
 _MARKERS = lazy_re(
     r"\[omh-role|\bVERDICT\s*[:：]|<\|?(?:im_start|im_end|system|user|assistant)\b|"
@@ -84,6 +86,12 @@ class Unit(Struct, frozen=True):
     order: int
     page: int
     terms: frozenset[str]
+
+
+def heading_terms(page: Page, language: str) -> frozenset[str]:
+    """Return the content tokens of a document's title and headings: what it says it is about."""
+    heads = [match[1] for match in _HEADING.finditer(page.text[:WHOLE_CHARS])][:MAX_HEADINGS]
+    return frozenset(content_tokens("\n".join([page.title, *heads]), language))
 
 
 def quotable_units(page: Page, language: str, wanted: frozenset[str]) -> tuple[Unit, ...]:

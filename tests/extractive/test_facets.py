@@ -54,7 +54,11 @@ def test_a_word_that_only_asks_does_not_make_a_document_speak_of_the_subject() -
 
 @pytest.mark.parametrize(
     ("topic", "document"),
-    [("history of lighthouses", "lighthouses.md"), ("What causes tides?", "tides.md")],
+    [
+        ("history of lighthouses", "lighthouses.md"),
+        ("What causes tides?", "tides.md"),
+        ("What should a good citation contain?", "citations.md"),  # only its heading names it
+    ],
 )
 def test_d1b_a_report_stays_with_the_subject(topic: str, document: str, tmp_path: Path) -> None:
     engine = Engine(tmp_path)
