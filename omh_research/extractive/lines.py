@@ -18,7 +18,8 @@ from omh_research.lazy_re import lazy_re
 
 MAX_TITLE_CHARS = 160
 _QUOTE_LINE = lazy_re(
-    r'^- "(?P<text>.*)" \[(?P<n>\d{1,4})\](?: \(`\D{0,20}(?P<page>\d+)\D{0,4}`\))?$'
+    r'^- (?:\*\*[^*"]{1,30}\*\*: )?"(?P<text>.*)" \[(?P<n>\d{1,4})\]'
+    r"(?: \(`\D{0,20}(?P<page>\d+)\D{0,4}`\))?$"
 )
 _BRACKETS = str.maketrans('[]【】［］〔〕|<>"—–', "()()()()/()'--")
 _SCHEME = lazy_re(r"\b[a-z][a-z0-9+.-]{1,12}://|\bcorpus:", re.I)
@@ -56,13 +57,14 @@ def evidence_line(number: int, quote: str) -> str:
     return f'- [{number}] {claim} | "{quote}"'
 
 
-def quote_line(quote: str, number: int, page: int, labels: Labels) -> str:
-    """Return `- "quote" [N]`, with the page where the document has pages.
+def quote_line(quote: str, number: int, page: int, labels: Labels, doubt: str = "") -> str:
+    """Return `- "quote" [N]`, with the page where the document has pages; `doubt` stands in front.
 
     The page stands in a code span: it is a place, not a figure that the source must hold (E28).
     """
     where = f" (`{labels.page} {page}`)" if page else ""
-    return f'- "{quote}" [{number}]{where}'
+    before = f"**{doubt}**: " if doubt else ""
+    return f'- {before}"{quote}" [{number}]{where}'
 
 
 def read_quote_lines(text: str) -> Iterator[QuotedLine]:

@@ -36,8 +36,10 @@ MIN_SECTION_COVERAGE = 0.5
 NEAR_SHARE = 0.2
 # A sentence longer than this stands in a section only if nothing shorter does.
 LONG_CHARS = 320
-# One quote is one source: where two are asked for, each takeaway says what it lacks (L6).
+# One quote is one source: where two are asked for, each takeaway says what it lacks, and a section
+# without any says that nothing more is known (L6).
 _UNCERTAIN = {"zh": "不确定", "ja": "不確か", "de": "unsicher", "fr": "incertain", "es": "incierto"}
+_NOT_KNOWN = {"zh": "不明", "ja": "不明", "de": "Unklar", "fr": "Incertain", "es": "Incierto"}
 
 
 _POINT = lazy_re(r"^\d+\. \[(?P<rule>[a-z_]+)\] ")
@@ -219,8 +221,8 @@ def _render(brief: Brief, draft: _Draft, gaps: list[str], sources: list[tuple[in
     labels = labels_of(brief.language)
     numbers = {source.url: number for number, source in sources}
 
-    def listed(quotes: list[Quote]) -> list[str]:
-        return [quote_line(q.text, numbers[q.url], q.page, labels) for q in quotes]
+    def listed(quotes: list[Quote], doubt: str = "") -> list[str]:
+        return [quote_line(q.text, numbers[q.url], q.page, labels, doubt) for q in quotes]
 
     lines = [f"# {plain_label(brief.topic) or 'Report'}", "", "## Executive Summary", ""]
     lines += listed(draft.summary) or [INSUFFICIENT]
@@ -230,9 +232,11 @@ def _render(brief: Brief, draft: _Draft, gaps: list[str], sources: list[tuple[in
         bare = f"- {labels.elsewhere}" if name in draft.told_elsewhere else INSUFFICIENT
         lines += [f"### {one_line(name)}", "", *(listed(quotes) or [bare]), ""]
     lines += ["## Key Takeaways", ""]
-    doubt = f" ({_UNCERTAIN.get(brief.language, 'uncertain')})" if brief.needs_two_sources else ""
-    takeaways = listed(draft.takeaways) or [f"- {labels.nothing_more}"]
-    lines += [line + doubt for line in takeaways]
+    doubt = not_known = ""
+    if brief.needs_two_sources:
+        doubt = _UNCERTAIN.get(brief.language, "uncertain")
+        not_known = f"{_NOT_KNOWN.get(brief.language, 'Not known')}: "
+    lines += listed(draft.takeaways, doubt) or [f"- {not_known}{labels.nothing_more}"]
     lines += ["", "## Open Questions", ""]
     lines += [f"- {labels.sought}: {plain_label(gap)}" for gap in gaps]
     lines += [] if gaps else [f"- {labels.nothing_open}"]

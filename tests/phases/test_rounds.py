@@ -204,7 +204,8 @@ def test_the_extractive_delegate_passes_the_two_source_rule(tmp_path: Path) -> N
     assert ended.json["status"] == "confirmed", run.cli("show", run.slug, "--verdict")
     takeaways = run.report_path.read_text().split("## Key Takeaways")[1].split("## ")[0]
     lines = [line for line in takeaways.split("\n") if line.startswith("- ")]
-    assert lines and all(line.endswith("(uncertain)") for line in lines)
+    assert lines and all(line.startswith(("- **uncertain**: ", "- Not known: ")) for line in lines)
+    assert "VERIFY_FAIL" not in run.words(), "from the first draft on"
 
 
 def test_l4_the_memo_does_not_depend_on_who_answered_first(tmp_path: Path) -> None:

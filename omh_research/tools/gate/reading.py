@@ -33,8 +33,16 @@ _URL = lazy_re(
 _LIST_LEAD = lazy_re(r"\s*(?:[-*+•]\s+|\d{1,3}[.)、]\s+|>\s?)+")
 _BLOCK_START = lazy_re(r"\s*(?:[-*+•]\s|\d{1,3}[.)、]\s|\||>|#)")
 _WORD = lazy_re(r"[^\W_]")
+# What says of the sentence before it how sure it is (E30, L6), or on which page it stands.
+_LABEL_WORDS = (
+    "unverified|uncertain|unclear|not known|unknown|(?:only )?(?:one|single) source|unsicher|unklar"
+    "|(?:nur )?eine Quelle|incertain|incierto|不确定|不明|单一来源|仅有一个来源|不確か"
+)
+_LABEL = lazy_re(
+    rf"\s*(?:[(（]\s*(?:{_LABEL_WORDS})\s*[)）]|\(`[^`\n]{{1,30}}`\))\s*[.。]?(?!\w)", re.IGNORECASE
+)
 # Text after the last citation that still makes the citation a suffix: closing marks and labels.
-_TRAILING = lazy_re(r"[\W_]*(?:\(?unverified\)?)?[\W_]*", re.IGNORECASE)
+_TRAILING = lazy_re(rf"[\W_]*(?:\(?(?:{_LABEL_WORDS})\)?)?[\W_]*", re.IGNORECASE)
 
 
 AMONG_SOURCES = "Text among the sources"
@@ -168,10 +176,12 @@ def _split_block(block: str) -> list[str]:
             pieces[-1] = (pieces[-1][0], span.end)
             continue
         lead = _leading_markers(span.text) if pieces else 0
+        lead += _leading_label(span.text[lead:]) if pieces else 0
         if lead:
             pieces[-1] = (pieces[-1][0], start + lead)
             start += lead
-        pieces.append((start, span.end))
+        if start < span.end:
+            pieces.append((start, span.end))
     return [text for start, end in pieces if (text := block[start:end].strip())]
 
 
@@ -193,6 +203,12 @@ def _leading_markers(text: str) -> int:
         at = marker.end
     rest = text[at:].lstrip()
     return at if at and rest[:1] not in ("", ".", ",", ":", "：") else 0
+
+
+def _leading_label(text: str) -> int:
+    """Return how many characters of a label, such as "(uncertain)", a sentence begins with."""
+    match = _LABEL.match(text)
+    return match.end() if match else 0
 
 
 def _parts(sentence: str) -> tuple[Part, ...]:
