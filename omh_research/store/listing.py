@@ -88,9 +88,9 @@ def list_runs(layout: Layout, *, use_cache: bool = True) -> Listing:
     finally:
         if collecting:
             gc.enable()
-    if use_cache and entries != cached:
+    if use_cache and entries is not cached:
         _write_cache(layout, entries)
-    rows = tuple([entries[name].row for name in sorted(entries)])
+    rows = tuple([entry.row for entry in entries.values()])
     if len(names) == len(entries) + 1 and "locks" in names:  # nothing beside states and locks
         return Listing(rows)
     beats, cancels = _stems(names, ".heartbeat"), _stems(names, ".cancel")
@@ -112,35 +112,41 @@ def _stems(names: list[str], ending: str) -> frozenset[str]:
 def _entries(
     folder: str, names: list[str], cached: dict[str, _Entry], *, stamped: bool
 ) -> dict[str, _Entry]:
-    """Return an entry a state file: the cached one while the file is the same, else a fresh one."""
-    entries: dict[str, _Entry] = {}
+    """Return an entry a state file, by name: `cached` itself while every file is the same."""
     directory = os.open(folder, os.O_RDONLY) if os.open in os.supports_dir_fd else None
     base = "" if directory is not None else folder + os.sep
-    stat, known = os.stat, cached.get
     try:
-        for name in names:
-            entry = known(name)
-            if entry is not None:
-                try:
-                    info = stat(base + name, dir_fd=directory, follow_symlinks=False)
-                except OSError:
-                    continue
-                if (
-                    info.st_mtime_ns == entry.mtime_ns
-                    and info.st_size == entry.size
-                    and info.st_ino == entry.inode
-                ):
-                    entries[name] = entry
-                    continue
-            elif not name.endswith(_SUFFIX) or not _STATE_NAME(name):
-                continue
-            fresh = _read_entry(base + name, name, directory, stamped)
-            if fresh is not None:
-                entries[name] = fresh
+        present = set(names)
+        fresh: dict[str, _Entry | None] = dict.fromkeys(cached.keys() - present)
+        new = [name for name in present - cached.keys() if name.endswith(_SUFFIX)]
+        changed = _changed(base, directory, cached)
+        for name in (*changed, *filter(_STATE_NAME, new)):
+            fresh[name] = _read_entry(base + name, name, directory, stamped)
     finally:
         if directory is not None:
             os.close(directory)
-    return entries
+    if not fresh and cached:
+        return cached
+    merged = {**cached, **fresh}
+    return {name: entry for name in sorted(merged) if (entry := merged[name]) is not None}
+
+
+def _changed(base: str, directory: int | None, cached: dict[str, _Entry]) -> list[str]:
+    """Return the cached names whose files are there and no longer the same."""
+    changed: list[str] = []
+    stat = os.stat
+    for name, entry in cached.items():
+        try:
+            info = stat(base + name, dir_fd=directory, follow_symlinks=False)
+        except OSError:
+            continue  # gone: the listing of the folder tells
+        if (
+            info.st_mtime_ns != entry.mtime_ns
+            or info.st_size != entry.size
+            or info.st_ino != entry.inode
+        ):
+            changed.append(name)
+    return changed
 
 
 def _read_entry(path: str, name: str, directory: int | None, stamped: bool) -> _Entry | None:
