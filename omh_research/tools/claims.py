@@ -204,6 +204,11 @@ def _is_claim(plain: str, is_cited: bool) -> bool:
     return is_cited or bool(_NUMBER.search(plain) or _CHECKABLE.search(plain))
 
 
+def states_claim(plain: str) -> bool:
+    """Return whether an uncited sentence states a number, comparison or cause (P9)."""
+    return _is_claim(plain, is_cited=False)
+
+
 def resolve(sentence: str, before: str, subtopic: str) -> str:
     """Return the sentence with a bare leading pronoun replaced by what it stands for (P9).
 

@@ -13,20 +13,25 @@ from collections.abc import Iterable
 
 from omh_research.documents.report import UNVERIFIED
 from omh_research.lazy_re import lazy_re
+from omh_research.tools.gate.background import Background
 from omh_research.tools.gate.contract import Checked, Failure, GateInput
-from omh_research.tools.gate.facts import Facts, SourceText, find_facts
-from omh_research.tools.gate.reading import Part, ReadReport, Statement
+from omh_research.tools.gate.facts import Facts, SourceText, find_facts, missing_facts
+from omh_research.tools.gate.reading import Part, Readings, ReadReport, Statement
 from omh_research.tools.gate.sources import Sources
 from omh_research.tools.name_index import names_inside
-from omh_research.tools.quotes import NOT_FOUND, VERIFIED, PreparedText, match
+from omh_research.tools.quotes import NOT_FOUND, VERIFIED, match
 from omh_research.tools.tokens import detect_language
 
 # Sections whose unproven claims may stay with a label (E30).
 _LABELLED = ("summary", "takeaways")
-# Where a sentence without citation states nothing that must be proven.
-_FREE_WITHOUT_CITATION = ("questions", "title")
 _INFERENCE = lazy_re(
     r"[\s*_-]*(?:(?:(?:our )?inference|schlussfolgerung|inférence|inferencia)\b|推断|推論)",
+    re.IGNORECASE,
+)
+# The line under a title that says when the report was written.
+_SAYS_WHEN = lazy_re(
+    r"\W*(?:written|as of|date|prepared|generated|updated|created|compiled|stand|erstellt|datum"
+    r"|fecha|rédigé|截至|日期|生成|撰写|更新)(?:\W|\b)",
     re.IGNORECASE,
 )
 _SAYS_ONE_SOURCE = lazy_re(
@@ -50,14 +55,12 @@ class EvidenceCheck:
         self._entries = {entry.n: entry for entry in reversed(read.entries)}
         self._known = names_inside(text.text for text in given.held)
         self._language = detect_language(read.body)
-        self._told = _plain_figures(given, read)
+        self._background = Background(given, read, sources, self._language)
 
     def run(self) -> Checked:
         """Check every statement and return what was compared."""
-        for statement in self.read.statements:
+        for statement in (*self.read.headings, *self.read.statements):
             for part in statement.parts:
-                if not part.numbers and statement.kind in _FREE_WITHOUT_CITATION:
-                    continue
                 self._check_quotations(statement, part)
                 self._check_facts(statement, part)
             if self.given.needs_two_sources and statement.kind == "takeaways":
@@ -78,8 +81,9 @@ class EvidenceCheck:
                 for row in finding.evidence
                 if row.n == source.n and row.quote
             ]
-            titles = self._sources.titles_of(entry.url) if entry else []
-            self._texts[n] = SourceText(texts, titles, rows) if texts else None
+            said = self._sources.titles_of(entry.url) if entry else []
+            own = [] if self.given.declared_allowed else [text.title for text in texts]
+            self._texts[n] = SourceText(texts, own, rows, said) if texts else None
         return self._texts[n]
 
     def _held(self, numbers: Iterable[int]) -> tuple[list[SourceText], bool]:
@@ -88,65 +92,85 @@ class EvidenceCheck:
         return [text for text in found if text], all(text is not None for text in found)
 
     def _check_quotations(self, statement: Statement, part: Part) -> None:
-        if not part.quotations:
+        for readings in part.quotations:
+            self._check_readings(statement, part, readings)
+
+    def _check_readings(self, statement: Statement, part: Part, readings: Readings) -> None:
+        """Check what stands between quotation marks: one of its readings must hold."""
+        if not part.numbers:
+            self._check_uncited_quotation(statement, readings)
             return
         held, is_complete = self._held(part.numbers)
-        if not part.numbers:
-            self._check_uncited_quotation(statement, part)
-            return
         missing: tuple[str, ...] = ()
-        for alternative in part.quotations:
+        for alternative in readings:
             missing = tuple(q for q in alternative if not _is_quoted(q, held))
             if not missing:
                 self._numbers["quotes"] += len(alternative)
                 return
         if not is_complete:
-            self._numbers["quotes_unknown"] += len(missing)
-            return
+            said = self._said_of(part.numbers)
+            if any(all(_is_quoted(q, [*held, *said]) for q in readings_) for readings_ in readings):
+                self._numbers["quotes_unknown"] += len(missing)
+                return
         self._numbers["quotes"] += len(missing)
-        cited = _cited(part.numbers)
+        where = _cited(part.numbers) if is_complete else f"what is known of {_marks(part.numbers)}"
         for quotation in missing:
             message = (
-                f'the quotation "{_short(quotation)}" does not stand in {cited}; quote verbatim, '
+                f'the quotation "{_short(quotation)}" does not stand in {where}; quote verbatim, '
                 "or write it without quotation marks and prove it."
             )
             self._fail("quote_not_in_source", statement, message)
 
-    def _check_uncited_quotation(self, statement: Statement, part: Part) -> None:
+    def _check_uncited_quotation(self, statement: Statement, readings: Readings) -> None:
         """A quotation without citation must stand somewhere in what the run holds or was asked."""
-        held, is_complete = self._held(self._entries)
-        if not held or not is_complete:
-            return
-        asked = [self.given.topic, *self.given.subtopics]
-        for _, finding in self.given.findings:
-            asked += [run.query for run in finding.queries_run]
-            asked += finding.gaps
-        asked += [source.title for _, finding in self.given.findings for source in finding.sources]
-        spoken = PreparedText("\n".join(asked))
-        for alternative in part.quotations:
-            missing = [
-                q for q in alternative if not _is_quoted(q, held) and match(q, spoken) == NOT_FOUND
-            ]
+        for alternative in readings:
+            missing = [q for q in alternative if not self._background.holds_quotation(q)]
             if not missing:
                 return
         message = f'the quotation "{_short(missing[0])}" has no source and stands in none of them.'
         self._fail("quote_not_in_source", statement, message)
 
+    def _said_of(self, numbers: Iterable[int]) -> list[SourceText]:
+        """Return what the findings say of the cited sources whose text is not held."""
+        entries = [self._entries[n] for n in numbers if n in self._entries]
+        found = [self._background.said_of(e.url) for e in entries if self.source(e.n) is None]
+        return [text for text in found if text]
+
     def _check_facts(self, statement: Statement, part: Part) -> None:
         held, is_complete = self._held(part.numbers) if part.numbers else self._held(self._entries)
-        text = self._own_words(part, held)
-        facts = self._facts(part, text)
+        facts = self._facts(part, self._own_words(part, held))
         if not part.numbers:
-            if is_complete and held and not _INFERENCE.match(part.text):
-                self._check_uncited(statement, facts, held)
+            self._check_uncited(statement, part, facts)
             return
         if not is_complete:
-            cross = self._is_cross(part, held)
-            is_proven = bool(held) and _missing(facts, held, cross=cross).is_empty
-            self._numbers["sentences" if is_proven else "sentences_unknown"] += 1
+            self._check_declared(statement, part, facts, held)
             return
         self._numbers["sentences"] += 1
         self._compare(statement, part, facts, held)
+
+    def _check_declared(
+        self, statement: Statement, part: Part, facts: Facts, held: list[SourceText]
+    ) -> None:
+        """A sentence with a source that is only declared is counted, not failed (E30).
+
+        But such a source beside a held one does not excuse a number or date that stands neither in
+        the held text nor in anything that the findings say of the declared one.
+        """
+        cross = self._is_cross(part, held)
+        missing = missing_facts(facts, held, cross=cross)
+        is_proven = bool(held) and missing.is_empty
+        self._numbers["sentences" if is_proven else "sentences_unknown"] += 1
+        said = self._said_of(part.numbers) if held else []
+        if is_proven or not said or self._has_label(statement):
+            return
+        for rule, items in missing_facts(
+            Facts(missing.figures, missing.dates), said, cross=cross
+        ).by_rule():
+            message = (
+                f"{', '.join(items)}: neither a held text nor a finding has this of "
+                f"{_marks(part.numbers)}.{self._advice(statement)}"
+            )
+            self._fail(f"{rule}_not_in_source", statement, message)
 
     def _compare(
         self, statement: Statement, part: Part, facts: Facts, held: list[SourceText]
@@ -156,7 +180,7 @@ class EvidenceCheck:
         cross = self._is_cross(part, held)
         if self._has_label(statement):
             return
-        missing = _missing(facts, held, cross=cross)
+        missing = missing_facts(facts, held, cross=cross)
         for rule, items in missing.by_rule():
             named = ", ".join(items)
             what = {"figure": "number or unit", "date": "date", "name": "name"}[rule]
@@ -165,7 +189,7 @@ class EvidenceCheck:
         if not cross and missing.is_empty:
             self._compare_context(statement, part, facts, held)
         if self.given.require_quotes and missing.is_empty and not facts.is_empty:
-            uncovered = _missing(facts, [s.quoted for s in held], cross=cross)
+            uncovered = missing_facts(facts, [s.quoted for s in held], cross=cross)
             if not uncovered.is_empty:
                 named = ", ".join(item for _, items in uncovered.by_rule() for item in items)
                 message = (
@@ -199,17 +223,29 @@ class EvidenceCheck:
             message = f"the sentence says the opposite of {cited}.{advice}"
             self._fail("negation_differs", statement, message)
 
-    def _check_uncited(self, statement: Statement, facts: Facts, held: list[SourceText]) -> None:
+    def _check_uncited(self, statement: Statement, part: Part, facts: Facts) -> None:
+        """What cites nothing may still only name what the run knows (E28, P9)."""
         if self._has_label(statement):
             return
-        figures = tuple(f for f in facts.figures if not self._told.intersection(f.values))
-        missing = _missing(Facts(figures, facts.dates, ()), held, cross=False)
-        for rule, items in missing.by_rule():
+        if not self.given.held and not self.given.findings:
+            return
+        if statement.kind == "title" and _SAYS_WHEN.match(part.text):
+            facts = Facts(facts.figures, (), facts.names)
+        is_foreign = detect_language(part.text) != self._language
+        for rule, items in self._background.lacks(facts, cross=is_foreign).by_rule():
             message = (
                 f"{', '.join(items)}: the sentence cites nothing and no source holds this."
                 f"{self._advice(statement)}"
             )
             self._fail(f"uncited_{rule}", statement, message)
+        if statement.kind not in _LABELLED or _INFERENCE.match(part.text):
+            return
+        if self._background.lacks_claim(part.text):
+            message = (
+                "the sentence claims something without citing a source, and its words stand in "
+                f"none.{self._advice(statement)}"
+            )
+            self._fail("uncited_claim", statement, message)
 
     def _check_two_sources(self, statement: Statement) -> None:
         works = {
@@ -222,7 +258,7 @@ class EvidenceCheck:
     def _own_words(self, part: Part, held: list[SourceText]) -> str:
         """Return the text of a piece without its verified quotations."""
         text = part.text
-        for alternative in part.quotations:
+        for alternative in (a for readings in part.quotations for a in readings):
             for quotation in alternative:
                 if len(quotation) > 3 and _is_verified(quotation, held):
                     text = text.replace(quotation, " ")
@@ -257,25 +293,6 @@ class EvidenceCheck:
         self.failures.append(Failure(rule, f"{heading}: {_short(statement.text)}", message))
 
 
-def _missing(facts: Facts, held: list[SourceText], *, cross: bool) -> Facts:
-    """Return the facts that none of the texts holds.
-
-    Across languages only names that are spelled the same everywhere count: acronyms and names
-    with digits or inner capitals.
-    """
-    names = [name for name in facts.names if not cross or _is_universal(name.text)]
-    return Facts(
-        tuple(f for f in facts.figures if not any(text.figures.supports(f) for text in held)),
-        tuple(d for d in facts.dates if not any(text.dates.supports(d) for text in held)),
-        tuple(n for n in names if not any(text.names.supports(n) for text in held)),
-    )
-
-
-def _is_universal(name: str) -> bool:
-    words = name.split()
-    return all(any(char.isdigit() for char in w) or sum(c.isupper() for c in w) > 1 for w in words)
-
-
 def _is_quoted(quotation: str, held: list[SourceText]) -> bool:
     """Return whether a quotation stands in one of the texts; too short a one always does."""
     return any(text.match(quotation) != NOT_FOUND for text in held) or (
@@ -287,15 +304,12 @@ def _is_verified(quotation: str, held: list[SourceText]) -> bool:
     return any(text.match(quotation) == VERIFIED for text in held)
 
 
-def _plain_figures(given: GateInput, read: ReadReport) -> frozenset[str]:
-    """Return numbers that need no source: those of the question and the report's own counts."""
-    facts = find_facts(" ".join([given.topic, *given.subtopics]), "en", frozenset())
-    counts = {str(len(read.entries)), str(len(given.subtopics)), "1", "2"}
-    return frozenset(value for figure in facts.figures for value in figure.values) | counts
-
-
 def _cited(numbers: tuple[int, ...]) -> str:
-    return "the text of " + "".join(f"[{n}]" for n in numbers)
+    return f"the text of {_marks(numbers)}"
+
+
+def _marks(numbers: tuple[int, ...]) -> str:
+    return "".join(f"[{n}]" for n in numbers)
 
 
 def _short(text: str) -> str:

@@ -21,7 +21,7 @@ from omh_research.tools.gate.context import Context
 from omh_research.tools.name_index import Name, NameIndex, index_names
 from omh_research.tools.proper_names import find_names
 from omh_research.tools.quotes import NOT_FOUND, VERIFIED, PreparedText, match
-from omh_research.tools.tokens import detect_language
+from omh_research.tools.tokens import content_tokens, detect_language
 
 _NOT_PROSE = lazy_re(
     r"`[^`\n]{1,300}`|\(\s*\d{1,2}\s*\)|（\s*\d{1,2}\s*）|\(?unverified\)?", re.IGNORECASE
@@ -86,28 +86,80 @@ def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return text
 
 
+def missing_facts(facts: Facts, held: Sequence[SourceText], *, cross: bool) -> Facts:
+    """Return the facts that none of the texts holds.
+
+    Across languages only names that are spelled the same everywhere count: acronyms and names
+    with digits or inner capitals (T13b).
+    """
+    names = [name for name in facts.names if not cross or _is_universal(name.text)]
+    return Facts(
+        tuple(f for f in facts.figures if not any(text.figures.supports(f) for text in held)),
+        tuple(d for d in facts.dates if not any(text.dates.supports(d) for text in held)),
+        tuple(n for n in names if not any(text.names.supports(n) for text in held)),
+    )
+
+
+def _is_universal(name: str) -> bool:
+    words = name.split()
+    return all(any(char.isdigit() for char in w) or sum(c.isupper() for c in w) > 1 for w in words)
+
+
 class SourceText:
-    """One source as held: its text and what can be asked of it. Indexes are made on first use."""
+    """One source as held: its text and what can be asked of it. Indexes are made on first use.
+
+    `titles` are those whose words count as the source's own: of pages that the run fetched. What
+    somebody merely says the title is, in `said_titles`, may be quoted where the text bears it out;
+    it proves no figure, date or name (T23).
+    """
 
     def __init__(
-        self, held: Sequence[HeldText], titles: Sequence[str], rows: Sequence[str]
+        self,
+        held: Sequence[HeldText],
+        titles: Sequence[str],
+        rows: Sequence[str],
+        said_titles: Sequence[str] = (),
     ) -> None:
         self._held = held
         self._prepared = [PreparedText(text.text) for text in held]
-        self._extra = [*titles, *(text.title for text in held), *(text.date for text in held)]
+        self._extra = [*titles, *(text.date for text in held)]
         self._labels = [*(text.publisher for text in held), *(text.url for text in held)]
         self._rows = rows
+        self._said = said_titles
         self._matches: dict[str, str] = {}
+
+    @property
+    def texts(self) -> list[str]:
+        """The held texts."""
+        return [text.text for text in self._held]
 
     def match(self, quotation: str) -> str:
         """Return the best match of `quotation` in the held texts or titles (see `quotes.match`)."""
         if quotation not in self._matches:
             results = [match(quotation, text) for text in self._prepared]
             best = VERIFIED if VERIFIED in results else (results[0] if results else NOT_FOUND)
-            if best == NOT_FOUND and any(match(quotation, t) == VERIFIED for t in self._extra if t):
+            titles = [*self._extra, *self._borne_out] if best == NOT_FOUND else []
+            if any(match(quotation, title) == VERIFIED for title in titles if title):
                 best = VERIFIED
             self._matches[quotation] = best
         return self._matches[quotation]
+
+    @cached_property
+    def _borne_out(self) -> list[str]:
+        """The said titles that state nothing the text does not hold."""
+        return [title for title in self._said if self._bears_out(title)]
+
+    def _bears_out(self, title: str) -> bool:
+        facts = find_facts(title, self.language, frozenset())
+        if not missing_facts(facts, [self], cross=False).is_empty:
+            return False
+        words = {word for word in content_tokens(title) if not word[0].isdigit()}
+        known = self._tokens
+        return sum(word in known for word in words) >= 0.6 * len(words)
+
+    @cached_property
+    def _tokens(self) -> frozenset[str]:
+        return frozenset(token for text in self.texts for token in content_tokens(text))
 
     @cached_property
     def language(self) -> str:
@@ -138,7 +190,7 @@ class SourceText:
     def quoted(self) -> SourceText:
         """This source reduced to its verified quotes (E28b)."""
         only = HeldText(url="", sha256="", text="\n\n".join(self.verified_rows))
-        reduced = SourceText([only], self._extra, ())
+        reduced = SourceText([only], self._extra, (), self._borne_out)
         reduced._labels = self._labels
         return reduced
 

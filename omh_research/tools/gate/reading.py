@@ -17,6 +17,7 @@ from omh_research.documents.quotations import (
     quotation_spans,
 )
 from omh_research.documents.report import Report, Section, parse_report
+from omh_research.documents.single_quotes import find_single_quotations
 from omh_research.lazy_re import lazy_re
 from omh_research.tools import sentences
 from omh_research.tools.references import (
@@ -47,17 +48,25 @@ _TRAILING = lazy_re(rf"[\W_]*(?:\(?(?:{_LABEL_WORDS})\)?)?[\W_]*", re.IGNORECASE
 
 AMONG_SOURCES = "Text among the sources"
 
+# The alternatives in which quotation marks can be read (see `documents.quotations`).
+Readings = tuple[tuple[str, ...], ...]
+_FORM_SECTIONS = ("summary", "details", "takeaways", "questions", "sources")
+_HEADING_NUMBER = lazy_re(r"\s*(?:\d{1,2}(?:\.\d{1,2}){0,3}[.)、:]?|[IVXivx]{1,4}[.)])\s+")
+_CALLOUT = lazy_re(
+    r"\W*(?:note|caveat|hinweis|anmerkung|remarque|nota|注意?|备注)\W{0,4}[:：]", re.I
+)
+
 
 class Part(Struct, frozen=True):
     """A piece of a sentence and the sources cited for it.
 
-    `text` is without markers and addresses. `quotations` are the alternatives in which its
-    quotation marks can be read (see `documents.quotations`).
+    `text` is without markers and addresses. `quotations` are groups of quotation marks that are
+    judged apart: those between double marks, a block quote, each one between single marks.
     """
 
     text: str
     numbers: tuple[int, ...]
-    quotations: tuple[tuple[str, ...], ...]
+    quotations: tuple[Readings, ...]
 
 
 class Statement(Struct, frozen=True):
@@ -75,13 +84,17 @@ class Statement(Struct, frozen=True):
 
 
 class ReadReport(Struct, frozen=True):
-    """A report, read for checking: `body` is the text outside the Sources list."""
+    """A report, read for checking: `body` is the text outside the Sources list.
+
+    `headings` are the title and those headings that the form does not prescribe.
+    """
 
     body: str
     report: Report
     entries: tuple[SourceEntry, ...]
     statements: tuple[Statement, ...]
     cited: tuple[int, ...]
+    headings: tuple[Statement, ...] = ()
 
 
 def read_report(text: str) -> ReadReport:
@@ -91,7 +104,18 @@ def read_report(text: str) -> ReadReport:
     report = parse_report(body)
     statements = tuple(s for part in report.sections for s in _statements(part))
     cited = tuple(dict.fromkeys(n for marker in find_markers(body) for n in marker.numbers))
-    return ReadReport(body, report, tuple(parse_sources(text)), statements, cited)
+    headings = tuple(h for part in report.sections for h in _heading(part))
+    return ReadReport(body, report, tuple(parse_sources(text)), statements, cited, headings)
+
+
+def _heading(section: Section) -> list[Statement]:
+    """Return a heading as a statement that cites nothing; the form's own ones say nothing."""
+    if not section.level or section.kind in _FORM_SECTIONS or section.title == AMONG_SOURCES:
+        return []
+    text = _cut(section.title, find_markers(section.title))
+    number = _HEADING_NUMBER.match(text)
+    part = _part(text[number.end() :] if number else text, ())
+    return [Statement("heading", section.title, section.title, (part,))] if part else []
 
 
 def _without_lists(text: str) -> str:
@@ -231,9 +255,10 @@ def _parts(sentence: str) -> tuple[Part, ...]:
         return tuple(piece for piece in pieces if piece)
     numbers = tuple(dict.fromkeys(n for marker in markers for n in marker.numbers))
     part = _part(_cut(text, markers), numbers)
-    if part and is_block_quote and numbers and not part.quotations:
+    if part and is_block_quote and not part.quotations and not _CALLOUT.match(part.text):
         whole = part.text.strip()
-        part = Part(part.text, numbers, ((whole,), (whole.rpartition(" — ")[0] or whole,)))
+        readings = ((whole,), (whole.rpartition(" — ")[0] or whole,))
+        part = Part(part.text, numbers, (readings,))
     return (part,) if part else ()
 
 
@@ -241,7 +266,8 @@ def _part(text: str, numbers: tuple[int, ...]) -> Part | None:
     plain = " ".join(_URL.sub("] " if "](" in text else " ", text).split()).strip()
     if not _WORD.search(plain):
         return None
-    return Part(plain, numbers, find_quotations(plain))
+    double = find_quotations(plain)
+    return Part(plain, numbers, ((double,) if double else ()) + find_single_quotations(plain))
 
 
 def _groups(text: str, markers: list[Marker]) -> list[tuple[int, int, tuple[int, ...]]]:
