@@ -30,6 +30,8 @@ _MARKER = lazy_re(
 )  # fmt: skip
 # How every marker begins: cheap to look for, and rarely there.
 _MARKER_BEGIN = lazy_re(r"[\[\uff3b\u3010\u27e6]" + _HIDDEN + "[oO]")
+# Controls, and what stands for a byte that is no UTF-8.
+_NO_TEXT = lazy_re(r"[\x00-\x08\x0e-\x1f\x7f\ufffd]")
 _BOUNDARY_LINE = lazy_re(
     r"^[ \t]*[<>]{3}[ \t]*(?:END )?UNTRUSTED\b.*$", re.MULTILINE | re.IGNORECASE
 )
@@ -64,6 +66,11 @@ def load_role(name: str, project_text: str | None = None) -> Role:
         raise UsageError(
             f".omh/roles/{name}.md is empty or over {MAX_ROLE_CHARS} characters.",
             hint=f"Start from `omh-research roles {name}`.",
+        )
+    if _NO_TEXT.search(project_text):
+        raise UsageError(
+            f".omh/roles/{name}.md is not UTF-8 text.",
+            hint=f"Save it as UTF-8, or start from `omh-research roles {name}`.",
         )
     own = _split(name, project_text, f".omh/roles/{name}.md")
     return Role(name, own.purpose or shipped.purpose, own.reply or shipped.reply, own.text)

@@ -17,7 +17,7 @@ from omh_research import commit, engine
 from omh_research.documents import event
 from omh_research.documents.event import Word
 from omh_research.documents.names import fold_topic, make_slug
-from omh_research.documents.options import RunOptions, to_plain
+from omh_research.documents.options import RunOptions, public, to_plain
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.state import State
 from omh_research.engine import ServicesFor, StepReport, advance_held, recover_held
@@ -227,7 +227,11 @@ def _resume(project: Project, request: Request, row: Row, notes: tuple[str, ...]
         from omh_research.recovery import blocked_event
 
         project.writer.log(blocked_event(snapshot))
-    status = "blocked" if row.phase == Phase.BLOCKED else "active"
+    status = "active"
+    if row.phase == Phase.BLOCKED:
+        status = "blocked"
+    elif row.phase == Phase.DECOMPOSE and snapshot.state.delegate == "host":
+        status = "awaiting"  # as the start said that left its planner task
     return StartReport(
         slug=row.slug,
         phase=row.phase,
@@ -246,7 +250,37 @@ def _differing(request: Request, state: State, options: RunOptions) -> tuple[str
         names.append("delegate")
     if not names:
         return ()
-    return (f"the run goes on with its own options; not applied: {', '.join(sorted(names))}",)
+    told = f"the run goes on with its own options; not applied: {', '.join(sorted(names))}"
+    if state.phase == Phase.BLOCKED:
+        told = (
+            f"the run is blocked and keeps its own options; not applied: {', '.join(sorted(names))}"
+            f". To use them: omh-research clear {state.slug} --yes, then run again"
+        )
+    return (told,)
+
+
+def _unapplied(project: Project, request: Request, slug: str) -> tuple[str, ...]:
+    """Name the options that a confirmed report was not made with; it is only shown (E11)."""
+    try:
+        plan = project.reader.plan(slug)
+    except OmhError:
+        return ()
+    if plan is None:
+        return ()
+    names = [
+        name for name, value in public(request.options).items() if plan.options.get(name) != value
+    ]
+    made = tuple((subtopic.name, subtopic.queries) for subtopic in plan.subtopics)
+    if request.options.subtopics and request.options.subtopics != made:
+        names.append("plan")
+    if request.delegate not in ("extractive", plan.delegate):  # extractive: nobody was named
+        names.append("delegate")
+    if not names:
+        return ()
+    return (
+        f"the report was made with other options; not applied: {', '.join(sorted(names))}. "
+        "To research anew with them: --if-confirmed refresh",
+    )
 
 
 def _confirmed(project: Project, request: Request, topic: str) -> StartReport | None:
@@ -259,7 +293,9 @@ def _confirmed(project: Project, request: Request, topic: str) -> StartReport | 
         choice = request.ask_user(path)
     if choice == "refresh":
         return None
-    notes = ("nothing was started",) if choice == "cancel" else ()
+    notes = _unapplied(project, request, found)
+    if choice == "cancel":
+        notes = ("nothing was started",)
     return StartReport(slug=found, phase="confirmed", status="confirmed", report=path, notes=notes)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from omh_research.documents.options import RunOptions
+from omh_research.documents.options import RunOptions, check_language
 from omh_research.documents.plan import check_plan, parse_plan_file
 from omh_research.errors import UsageError
 
@@ -77,8 +77,12 @@ def _words(name: str, value: Any) -> tuple[str, ...]:
     return tuple(_text(name, item) for item in items)
 
 
+def _language(name: str, value: Any) -> str:
+    return check_language(_text(name, value))
+
+
 _PLAIN: dict[str, tuple[str, Callable[[str, Any], Any]]] = {
-    "language": ("language", _text),
+    "language": ("language", _language),
     "rounds": ("rounds", _whole(1, 5)),
     "panel": ("panel", _panel),
     "require_quotes": ("require_quotes", _flag),

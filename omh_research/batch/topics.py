@@ -24,7 +24,7 @@ from omh_research.errors import OmhError, UsageError
 
 MAX_FILE_BYTES = 64_000_000
 MAX_TOPICS = 100_000
-MAX_SHOWN_CHARS = 4_001  # one more than `start` takes: a topic that is cut is still refused there
+MAX_TOPIC_CHARS = 4_000  # as `start` takes; a longer one is kept cut, with its problem
 
 
 class Topic(Struct, frozen=True):
@@ -116,10 +116,12 @@ def _topic(row: Any, base: str, root: str, default: Topic) -> Topic:
     from omh_research.batch.topic_options import read_options, unknown_keys
 
     if isinstance(row, str):
-        return replace(default, topic=_clean(row))
+        return replace(default, topic=_clean(row), problem=_too_long(row))
     if not isinstance(row, dict) or not isinstance(row.get("topic"), str):
         return replace(default, topic=_clean(str(row)[:200]), problem=NO_TOPIC)
-    topic = replace(default, topic=_clean(row["topic"]))
+    topic = replace(default, topic=_clean(row["topic"]), problem=_too_long(row["topic"]))
+    if topic.problem:
+        return topic
     if row.get("problem"):
         return replace(topic, problem=str(row["problem"])[:300])
     unknown = unknown_keys(row)
@@ -135,9 +137,16 @@ def _topic(row: Any, base: str, root: str, default: Topic) -> Topic:
 NO_TOPIC = "a topic is a text or a mapping with `topic`"
 
 
+def _too_long(topic: str) -> str:
+    length = len(" ".join(topic.split()))
+    if length <= MAX_TOPIC_CHARS:
+        return ""
+    return f"the topic has {length} characters; at most {MAX_TOPIC_CHARS} are taken"
+
+
 def _clean(topic: str) -> str:
     """Fold white space; a lone surrogate from JSON, which is no text, becomes `?`."""
-    folded = " ".join(topic.split())[:MAX_SHOWN_CHARS]
+    folded = " ".join(topic.split())[: MAX_TOPIC_CHARS + 1]
     return folded.encode("utf-8", "replace").decode("utf-8")
 
 

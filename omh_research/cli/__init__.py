@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "retry": ("operate:retry", "Set a blocked run going again."),
     "clear": ("operate:clear", "Forget a run's state (its files stay)."),
     "recover": ("operate:recover", "Sweep what crashes left behind."),
-    "export": ("export:export", "Write a report as html, json, docx, pdf, bibtex, ris, csl-json."),
+    "export": ("export:export", "Write a report as html, docx, pdf, bibtex, auto-deep-research, …"),
     "audit": ("inspection:audit", "Re-check a confirmed report from its folder, offline."),
     "doctor": ("inspection:doctor", "Say what works here and what does not."),
     "roles": ("inspection:roles", "Print a role's text."),

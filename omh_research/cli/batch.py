@@ -27,7 +27,12 @@ BUDGET = "The whole batch, in US dollars."
 @click.command()
 @click.argument("file", type=click.Path())
 @run_options
-@click.option("--executor", type=click.Choice(["serial", "processes", "dask"]), default=None)
+@click.option(
+    "--executor",
+    type=click.Choice(["serial", "processes", "dask"]),
+    default=None,
+    help="Where topics are worked on (else processes, dask with --scheduler).",
+)
 @click.option("-j", "workers", type=click.IntRange(1, 256), default=None, help="Workers.")
 @click.option("--scheduler", default="", help="Address of a Dask scheduler.")
 @click.option("--batch-max-cost", type=Finite(min=0), default=None, help=BUDGET)

@@ -50,7 +50,13 @@ def tools() -> None:
 
 
 @tools.command()
-@click.option("--op", type=click.Choice(["plan", "account"]), default="plan", show_default=True)
+@click.option(
+    "--op",
+    type=click.Choice(["plan", "account"]),
+    default="plan",
+    show_default=True,
+    help="Plan a budget, or account for one.",
+)
 @click.option("--plan", default=None, help="account: the file that `--op plan --out` wrote.")
 @click.option("--fetch-ledger", default=None, help="account: the run's fetch_ledger.jsonl.")
 @INPUT
@@ -76,7 +82,13 @@ def caps(
 
 
 @tools.command()
-@click.option("--op", type=click.Choice(["search"]), default="search", expose_value=False)
+@click.option(
+    "--op",
+    type=click.Choice(["search"]),
+    default="search",
+    expose_value=False,
+    help="The one there is.",
+)
 @click.option("--query", default="", help="What to search for.")
 @click.option("--sources", default="", help="Names, separated by commas (default: all).")
 @click.option("--limit", default=5, show_default=True, help="Results a source, 1 to 25.")
@@ -120,7 +132,11 @@ def compress(max_chars: int | None, input_: str | None, out: str | None) -> None
 
 @tools.command()
 @click.option(
-    "--op", type=click.Choice(["verify", "references"]), default="verify", show_default=True
+    "--op",
+    type=click.Choice(["verify", "references"]),
+    default="verify",
+    show_default=True,
+    help="Check claims, or list and number their sources.",
 )
 @click.option("--ledger", default=None, help="Resume: an evidence_ledger.jsonl with saved quotes.")
 @INPUT

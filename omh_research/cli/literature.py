@@ -28,18 +28,40 @@ def literature() -> None:
 @click.option("--query-file", "--queries", "query_file", default="", help="JSON, 5 to 25 queries.")
 @click.option("--output-dir", default="", help="The bundle's folder; it must not be there yet.")
 @click.option("--domain", default=None, help="Field of research, recorded in the manifest.")
-@click.option("--min-year", type=int, default=None)
-@click.option("--max-year", type=int, default=None)
+@click.option("--min-year", type=int, default=None, help="Earliest year of publication.")
+@click.option("--max-year", type=int, default=None, help="Latest year of publication.")
 @click.option("--publication-type", multiple=True, help="article, review, book-chapter …; repeat.")
-@click.option("--exclude-preprints", is_flag=True)
+@click.option("--exclude-preprints", is_flag=True, help="Leave preprints out of the pool.")
 @click.option("--language", default=None, help="ISO 639-1 code.")
-@click.option("--open-access/--any-access", "open_access", default=None)
+@click.option(
+    "--open-access/--any-access",
+    "open_access",
+    default=None,
+    help="Only papers free to read, or any (default).",
+)
 @click.option(
     "--provider-order", default="", help="Comma list of openalex, semantic_scholar, crossref."
 )
-@click.option("--max-results-per-query", type=int, default=50, show_default=True)
-@click.option("--max-total", type=int, default=500, show_default=True)
-@click.option("--preprint-profile", default="auto", show_default=True)
+@click.option(
+    "--max-results-per-query",
+    type=int,
+    default=50,
+    show_default=True,
+    help="Hits that a provider is asked for a query.",
+)
+@click.option(
+    "--max-total",
+    type=int,
+    default=500,
+    show_default=True,
+    help="Hits that are kept in all, before duplicates are merged.",
+)
+@click.option(
+    "--preprint-profile",
+    default="auto",
+    show_default=True,
+    help="What counts as a preprint: auto, the one rule there is.",
+)
 @SCOPE
 @FORCE
 @JSON
@@ -93,7 +115,7 @@ def _request(given: dict[str, Any]) -> Any:
             tuple(given["publication_type"]),
             given["exclude_preprints"],
             given["language"],
-            given["open_access"],
+            given["open_access"] or None,  # "any" asks for no filter, not for the closed ones
         ),
         provider_order=order or PROVIDER_ORDER,
         max_results_per_query=given["max_results_per_query"],
@@ -164,6 +186,7 @@ def validate(folder: str, as_json: bool) -> int:
     type=click.Choice(["bibtex", "ris", "csl-json", "prisma"]),
     default="bibtex",
     show_default=True,
+    help="bibtex, ris and csl-json for reference managers; prisma: the counts of a flow diagram.",
 )
 @click.option("--output", default=None, help="File to write (default: standard output).")
 @SCOPE

@@ -10,9 +10,12 @@ import click
 @click.command()
 @click.option("--root", type=click.Path(), default=None, help="Project root (or OMH_ROOT).")
 def mcp(root: str | None) -> int:
-    """Serve start, next, submit, status, wait, cancel and more over standard input and output.
+    """Serve the engine over standard input and output; point an MCP client at this command.
 
-    Point an MCP client at this command; it needs the extra `mcp`.
+    Tools: research_start, research_next, research_submit, research_status, research_wait,
+    research_cancel, research_report, research_audit, research_roles; evidence_caps,
+    evidence_compress, evidence_citations; academic_search, literature_run. It needs the extra
+    `mcp`.
     """
     from omh_research.mcp_server import serve
 

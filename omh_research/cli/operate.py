@@ -212,6 +212,7 @@ def _wait(slug: str, timeout: float | None, root: str | None) -> str:
 def cancel(slug: str | None, batch_id: str, reason: str, root: str | None, as_json: bool) -> int:
     """Ask run SLUG (or a whole batch) to stop; it does at the next boundary.
 
+    A run that nobody works on ends at the next command on it: `omh-research step SLUG`.
     A cancelled batch starts no topic any more; `start` begins one of them anew.
     """
     from omh_research import operate
@@ -232,8 +233,18 @@ def cancel(slug: str | None, batch_id: str, reason: str, root: str | None, as_js
     if as_json:
         print_json({"ok": True, **looking.as_json(one)})
     else:
-        click.echo(f"{slug}: {one.status}")
+        click.echo(f"{slug}: {one.status}{_when_it_ends(one)}")
     return 0
+
+
+def _when_it_ends(one: RunStatus) -> str:
+    """Return when a cancel that was asked for takes effect (E8, E35), in words."""
+    if one.status != "cancelling":
+        return ""
+    command = f"the next command on it (omh-research step {one.slug})"
+    if one.heartbeat_age_s is None:
+        return f"; nobody works on it now: it ends at {command}"
+    return f"; it ends at the next boundary of whoever works on it, else at {command}"
 
 
 @click.command()

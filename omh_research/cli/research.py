@@ -53,13 +53,11 @@ def _dry_run(engine: Any, given: dict[str, Any], as_json: bool) -> int:
 
 def _start(engine: Any, topic: str, given: dict[str, Any]) -> Any:
     delegate, options = make_options(engine.settings.root, given)
-    if delegate in ("llm", "command"):
-        from omh_research.estimate import estimate, render_estimate
-
-        say(f"expected: {render_estimate(estimate(options, delegate))}")
     chosen = given["if_confirmed"] or ("" if is_terminal() else "view")
 
     def begin(question: str, check: bool) -> Any:
+        if delegate in ("llm", "command"):
+            _say_expected(engine, question, chosen, (options, delegate))
         return engine.start(
             question,
             delegate=delegate,
@@ -73,6 +71,15 @@ def _start(engine: Any, topic: str, given: dict[str, Any]) -> Any:
     if report.resumed or report.report:
         return report
     return replace(report, notes=(*lowered_caps(options), *report.notes))
+
+
+def _say_expected(engine: Any, topic: str, chosen: str, asked: tuple[Any, str]) -> None:
+    """Say what a new run would cost; one that is resumed or only shown costs other or nothing."""
+    from omh_research.estimate import estimate, render_estimate
+    from omh_research.start import is_only_shown
+
+    if not is_only_shown(engine.project, topic, chosen, not chosen):
+        say(f"expected: {render_estimate(estimate(*asked))}")
 
 
 @click.command()
@@ -204,7 +211,9 @@ def run(topic: str, show_report: bool, root: str | None, as_json: bool, **given:
         say(f"{started.slug}: {started.phase}")
         report = engine.run(started.slug, lambda lap: say(f"{lap.slug}: {lap.phase}"))
     if as_json:
-        plain = {"events": [], "notes": [], "tasks": (), "blocked_reason": "", **{}}
+        plain = {
+            "events": [], "notes": list(started.notes), "tasks": (), "blocked_reason": "",
+        }  # fmt: skip
         done = report if not started.report else None
         print_json(
             _step_json(engine, done)

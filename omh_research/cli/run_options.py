@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from omh_research.cli.number import Finite
-from omh_research.documents.options import RunOptions
+from omh_research.documents.options import RunOptions, check_language
 from omh_research.errors import UsageError
 
 MAX_PLAN_BYTES = 1_000_000
@@ -38,7 +38,8 @@ _OPTIONS = [
     click.option("--max-time", type=Finite(min=0), default=0, help="Seconds, hard cap."),
     click.option("--require-quotes/--no-require-quotes", default=None, help="Quote every fact."),
     click.option("--host-tools", default=None, help="Tools the host has: web_search,web_extract."),
-    click.option("--context-budget", type=click.IntRange(2_000, 2_000_000), default=None),
+    click.option("--context-budget", type=click.IntRange(2_000, 2_000_000), default=None,
+                 help="Characters of findings that a synthesist is given (40000)."),
     click.option("--task-timeout", type=Finite(0, 86_400), default=0.0, help="Seconds."),
     click.option("--option", "delegate_option", multiple=True, help="KEY=VALUE for the delegate."),
     click.option("--command", "command_line", default="", help="Command delegate: the program."),
@@ -54,8 +55,10 @@ _OPTIONS = [
     ),
     click.option("--panel", type=click.IntRange(0, 7), default=0, help="Votes a claim: 3, 5, 7."),
     click.option("--dry-run", is_flag=True, help="Only say what it would cost; write nothing."),
-    click.option("--if-confirmed", type=click.Choice(["refresh", "view", "cancel"]), default=None),
-]
+    click.option("--if-confirmed", type=click.Choice(["refresh", "view", "cancel"]), default=None,
+                 help="A confirmed report on the topic: research anew, print its path, or stop "
+                 "(asked on a terminal, else view)."),
+]  # fmt: skip
 
 
 def make_options(root: str, given: dict[str, Any]) -> tuple[str, RunOptions]:
@@ -78,7 +81,7 @@ def make_options(root: str, given: dict[str, Any]) -> tuple[str, RunOptions]:
     options = RunOptions(
         corpus=tuple(stored_path(root, path) for path in given["corpus"]),
         bundle=stored_path(root, given["bundle"]) if given["bundle"] else "",
-        language=given["language"],
+        language=check_language(given["language"]) if given["language"] else "",
         rounds=given["rounds"],
         panel=_panel(given["panel"]),
         require_quotes=given["require_quotes"],

@@ -25,7 +25,14 @@ def web() -> None:
 
 @web.command()
 @click.argument("query")
-@click.option("-n", "limit", type=click.IntRange(1, 50), default=10, show_default=True)
+@click.option(
+    "-n",
+    "limit",
+    type=click.IntRange(1, 50),
+    default=10,
+    show_default=True,
+    help="Results at most.",
+)
 @click.option("--provider", default="", help="The search provider to ask first.")
 @ROOT
 @OUT

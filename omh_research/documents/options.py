@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from omh_research.errors import DamagedFileError
+from omh_research.errors import DamagedFileError, UsageError
 
 
 class RunOptions(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -39,6 +39,21 @@ class RunOptions(Struct, frozen=True, omit_defaults=True, kw_only=True):
     max_tokens: int = 0
     max_wall_s: float = 0
     delegate_options: dict[str, Any] = {}
+
+
+def check_language(language: str) -> str:
+    """Return a report's language as given: a code (`de`, `zh-Hant`) or its English name (O7).
+
+    Raises:
+        UsageError: it is neither.
+    """
+    parts = language.split("-")
+    is_plain = language.isascii() and all(part.isalnum() and len(part) <= 8 for part in parts)
+    if not (is_plain and parts[0].isalpha() and 2 <= len(parts[0]) <= 8 and len(parts) <= 4):
+        raise UsageError(
+            f"{language[:60]!a} is no language.", hint="Give a code such as de, zh-Hant or pt-BR."
+        )
+    return language
 
 
 def parse_options(raw: dict[str, Any], *, where: str) -> RunOptions:

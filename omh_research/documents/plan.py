@@ -114,7 +114,9 @@ def check_plan(subtopics: Sequence[Subtopic], *, counted: bool = True) -> None:
         raise PlanError(
             f"A plan has {MIN_SUBTOPICS} to {MAX_SUBTOPICS} subtopics, "
             f"this one has {len(subtopics)}.",
-            hint="`--subtopic` may be repeated.",
+            hint="`--subtopic` may be repeated."
+            if len(subtopics) < MIN_SUBTOPICS
+            else "Leave some out, or research them as a topic of their own.",
         )
     seen: set[str] = set()
     for subtopic in subtopics:

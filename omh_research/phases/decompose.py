@@ -62,7 +62,8 @@ def settle(subtopics: tuple[Subtopic, ...], lowered: dict[str, float]) -> Settle
     try:
         check_plan(chosen)
     except PlanError as error:
-        raise PlanError("; ".join([error.message, *notes]), hint=error.hint) from None
+        rule = error.message.removesuffix(".")
+        raise PlanError("; ".join([rule, *notes]) + ".", hint=error.hint) from None
     return Settled(chosen, granted, notes)
 
 
@@ -122,7 +123,8 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
     except PlanError as error:
         if failed >= MAX_FAILURES:
             raise
-        return _planner_failed(snapshot, str(error), replies)
+        # Its hint speaks to who gave a plan by hand, not to a planner.
+        return _planner_failed(snapshot, error.message, replies)
     settled = replace(settled, notes=settled.notes + note)
     return _planned(snapshot, settled, language, replies)
 

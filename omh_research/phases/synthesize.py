@@ -12,7 +12,7 @@ from omh_research.documents.finding import parse_finding
 from omh_research.documents.heads import ReportHead, checked
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.task import FindingText
-from omh_research.errors import OmhError
+from omh_research.errors import DamagedFileError
 from omh_research.machine import Trigger
 from omh_research.outcome import Artifact, Outcome
 from omh_research.phases import goals
@@ -108,5 +108,9 @@ def draft_body(snapshot: Snapshot) -> str:
         DamagedFileError: the report is missing or damaged.
     """
     if snapshot.report is None:
-        raise OmhError(f"The draft report of {snapshot.slug} is missing.")
+        raise DamagedFileError(
+            f"The draft {snapshot.slug}-report.md is missing.",
+            hint=f"Put it back into .omh/research, or run omh-research clear {snapshot.slug} "
+            "--yes and start again.",
+        )
     return frontmatter.parse(snapshot.report, where=f"{snapshot.slug}-report.md")[1]
