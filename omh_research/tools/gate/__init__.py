@@ -17,7 +17,9 @@ from omh_research.tools.gate.contract import (
     GateResult,
     ListedSource,
 )
+from omh_research.tools.gate.entries import check_entries
 from omh_research.tools.gate.evidence import EvidenceCheck
+from omh_research.tools.gate.markup import check_markup
 from omh_research.tools.gate.reading import read_report
 from omh_research.tools.gate.sources import (
     Sources,
@@ -59,7 +61,9 @@ def check(given: GateInput) -> GateResult:
     checked = evidence.run()
     failures = [
         *check_structure(given, read),
+        *check_markup(given, read.body),
         *check_sources(given, read, sources, listed),
+        *check_entries(read.entries, sources),
         *evidence.failures,
     ]
     return GateResult(

@@ -55,15 +55,36 @@ class Sources:
                 own = {work_key(source.url, dois.get(canonical(source.url))), work_key(source.url)}
                 for key in own | {canonical(source.url)}:
                     self.declared.setdefault(key, []).append(source)
+        self._orphans = self._find_orphans(given)
 
     def key_of(self, url: str) -> str:
         """Return the key of the work at `url`, by its DOI when the run knows one."""
         return self._keyed(url)[0]
 
     def texts_of(self, url: str) -> list[HeldText]:
-        """Return the held texts of the work at `url`, each once."""
+        """Return the held texts of the work at `url`, each once.
+
+        Where none is held under the address, that of the same page under another spelling counts,
+        if no finding names that spelling: a changed address must not hide a page from its text.
+        """
         found = {t.sha256 or t.url: t for key in self._keys(url) for t in self.held.get(key, ())}
+        if not found and self._orphans and self.is_declared(url):
+            found = {t.sha256 or t.url: t for t in self._orphans.get(_page_of(url), ())}
         return list(found.values())
+
+    def _find_orphans(self, given: GateInput) -> dict[str, list[HeldText]]:
+        """Return the held texts that no finding names, by page."""
+        found: dict[str, list[HeldText]] = {}
+        for text in given.held if given.declared_allowed else ():
+            keys = {work_key(text.url, text.doi), work_key(text.url), canonical(text.url)}
+            if not any(key in self.declared for key in keys):
+                found.setdefault(_page_of(text.url), []).append(text)
+        return found
+
+    def declared_of(self, url: str) -> list[Source]:
+        """Return the findings' entries of the work at `url`, each once."""
+        found = (s for key in self._keys(url) for s in self.declared.get(key, ()))
+        return list(dict.fromkeys(found))
 
     def titles_of(self, url: str) -> list[str]:
         """Return the titles under which the run knows the work at `url`."""
@@ -98,6 +119,16 @@ class Sources:
             key = work_key(url, doi)
             self._known[url] = key, frozenset({key, work_key(url), address})
         return self._known[url]
+
+
+def _page_of(url: str) -> str:
+    """Return host and path of an address, folded, without parameters: the page it opens."""
+    try:
+        parts = urlsplit(canonical(url))
+    except ValueError:
+        return url
+    path = unquote(parts.path).partition(";")[0].strip().rstrip("/").casefold()
+    return f"{parts.netloc.rpartition('@')[2]}{path}"
 
 
 def list_sources(read: ReadReport, sources: Sources) -> tuple[ListedSource, ...]:

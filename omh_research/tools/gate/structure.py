@@ -49,7 +49,6 @@ _ACTIVE = lazy_re(
 _CODE = lazy_re(r"^```.*?^```[^\n]*$|`[^`\n]{1,300}`", re.MULTILINE | re.DOTALL)
 _FENCED_HEADING = lazy_re(r"^[ \t]*```[^\n]*\n(?:[^\n]*\n){0,20}?#{1,3} ", re.MULTILINE)
 _THINKING = lazy_re(r"</?(?:think|thinking|scratchpad)>", re.IGNORECASE)
-_COMMENT = lazy_re(r"<!--")
 _HIDDEN = ("Cf", "Cc", "Co", "Cs")
 _JOINERS = frozenset("\u200c\u200d\u00ad\ufeff\n\t\r")
 
@@ -89,10 +88,7 @@ def find_hidden_characters(text: str) -> tuple[str, ...]:
             if char not in _JOINERS and unicodedata.category(char) in _HIDDEN
         }
     )
-    notes = [f"invisible characters in the report: {', '.join(hidden[:12])}"] if hidden else []
-    if _COMMENT.search(text):
-        notes.append("the report holds an HTML comment that readers do not see")
-    return tuple(notes)
+    return (f"invisible characters in the report: {', '.join(hidden[:12])}",) if hidden else ()
 
 
 def _check_subtopics(given: GateInput, read: ReadReport) -> Iterator[Failure]:
