@@ -59,7 +59,7 @@ def _clock(state: State, now: str) -> str:
 
 
 def _resumed(state: State, now: str) -> Outcome:
-    """After a cap or an open breaker: the answers that are there stay valid, nothing is paid twice.
+    """After a cap or an open breaker: the answers that are there stay valid and are not paid twice.
 
     A draft in verification was replaced by the partial report: synthesis finds its answer again.
     """

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from msgspec import Struct
@@ -40,6 +41,10 @@ class Mailbox(Protocol):
 
     def put(self, reply: Reply) -> bool:
         """Store a reply, durable."""
+        ...
+
+    def reserving(self) -> AbstractContextManager[None]:
+        """Hold disk space for replies while delegates work."""
         ...
 
 
@@ -126,7 +131,8 @@ class Desk:
             crossed = self._rules.crossed_cap(len(open_tasks))
             if crossed:
                 raise CapReached(crossed)
-            self._run([self._allowed(task, len(open_tasks)) for task in open_tasks])
+            with self._mailbox.reserving():
+                self._run([self._allowed(task, len(open_tasks)) for task in open_tasks])
         replies = [self._mailbox.get(task.id) for task in tasks]
         return tuple(
             reply if reply is not None else self._failed(task, "no reply was stored")

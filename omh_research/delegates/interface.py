@@ -5,7 +5,8 @@ name a concrete delegate. Importers: phases, delegates, wiring.
 
 A delegate is given tasks and returns texts. It never touches `.omh/`: everything it searches or
 reads goes through the `Library` it is handed, which enforces the caps, records every hit list
-and page as it arrives, and answers a repeated request from the record (nothing is paid twice).
+and page as it arrives, and answers a repeated request from the record (what is recorded is not
+asked for again; what was in flight at a crash is).
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ error, never a hang. Never retries an fsync: a failed one is a `StorageError`. I
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import sys
@@ -26,6 +27,8 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
+_TMPFILE = getattr(os, "O_TMPFILE", 0)
+_UNSUPPORTED = (errno.EOPNOTSUPP, errno.EINVAL, errno.EISDIR, errno.ENOENT, errno.ENOSYS)
 _WINDOWS_RENAME_TRIES = 40
 
 
@@ -246,6 +249,30 @@ def _rename(temp: str, path: str) -> None:
             if attempt == _WINDOWS_RENAME_TRIES - 1:
                 raise
             time.sleep(0.05)
+
+
+def take_space(folder: str, size: int) -> int | None:
+    """Hold disk space in a file without a name; return its descriptor, None where none can be had.
+
+    Closing it gives the space back, and so does the end of this process, however it ends.
+
+    Raises:
+        StorageError: there is not so much space.
+    """
+    if not _TMPFILE:
+        return None
+    fd = -1
+    with _storage_errors("reserve space in", folder):
+        try:
+            fd = os.open(folder, os.O_RDWR | _TMPFILE | _CLOEXEC, STATE_MODE)
+            os.posix_fallocate(fd, 0, size)
+        except OSError as error:
+            if fd >= 0:
+                os.close(fd)
+            if error.errno in _UNSUPPORTED:
+                return None
+            raise
+    return fd
 
 
 def names(folder: str) -> list[str]:

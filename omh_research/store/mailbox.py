@@ -1,15 +1,18 @@
 """Replies as they arrive: one file a task id (spec E20).
 
-Job: store a reply before anything else is done with it, find it again after any crash. Refuses
-to overwrite an answered task with another text. Importers: store, wiring (by protocol elsewhere).
+Job: store a reply before anything else is done with it, find it again after any crash; hold some
+disk space while delegates work, so that the answer in hand fits on a disk that has filled up.
+Refuses to overwrite an answered task with another text. Importers: store, wiring (by protocol
+elsewhere).
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -17,11 +20,13 @@ from msgspec.structs import replace
 from omh_research.documents.heads import checked
 from omh_research.documents.names import check_task_id
 from omh_research.documents.task import Reply, Usage
-from omh_research.errors import DamagedFileError, UsageError
+from omh_research.errors import DamagedFileError, StorageError, UsageError
 from omh_research.store import disk
 from omh_research.store.layout import Layout
 
 MAX_REPLY_BYTES = 16_000_000
+# Room for what a batch usually answers (5 to 40 kB a reply); held only while delegates work.
+SPARE_BYTES = 128 * 1024
 
 
 def _sum(left: Usage, right: Usage) -> Usage:
@@ -37,6 +42,19 @@ def _sum(left: Usage, right: Usage) -> Usage:
     )
 
 
+def _is_full(error: StorageError) -> bool:
+    cause = error.__cause__
+    return isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def _unstored(task_id: str, error: StorageError) -> StorageError:
+    """Return the error that says what is lost: the answer is asked for, and paid, once more."""
+    return StorageError(
+        f"The reply to {task_id} came and cannot be stored: {error.message}",
+        hint=f"{error.hint} It will be asked for again.".strip(),
+    )
+
+
 def _checked(reply: Reply) -> dict[str, object]:
     return checked(msgspec.to_builtins(reply), Reply, f"the reply to {reply.task_id}")
 
@@ -49,6 +67,7 @@ class Mailbox:
 
     def __init__(self, layout: Layout, slug: str, fence: Callable[[], None] = lambda: None) -> None:
         self._layout, self._slug, self._fence = layout, slug, fence
+        self._spare: int | None = None
 
     def get(self, task_id: str) -> Reply | None:
         """Return the stored reply to a task, or None.
@@ -82,6 +101,7 @@ class Mailbox:
         Raises:
             UsageError: the task is answered already, with another text, or the text is too long.
             FencedError: the run is another owner's now.
+            StorageError: it cannot be stored, not even in the space held by `reserving`.
         """
         held = self.get(reply.task_id)
         if held is not None and held.status == "answered":
@@ -98,8 +118,43 @@ class Mailbox:
         if len(data) > MAX_REPLY_BYTES:
             raise UsageError(f"The answer to {reply.task_id} is longer than the store takes.")
         path = self._layout.reply(self._slug, check_task_id(reply.task_id))
-        disk.replace(path, data, mode=disk.STATE_MODE)
+        self._write(path, data, reply.task_id)
         return True
+
+    @contextlib.contextmanager
+    def reserving(self) -> Iterator[None]:
+        """Hold room for answers while delegates work; `put` gives it back when the disk is full.
+
+        Raises:
+            StorageError: there is no room now: before anything is paid for.
+        """
+        self._fence()
+        folder = self._layout.tasks_dir(self._slug)
+        disk.make_directories(self._layout.base, folder)
+        self._spare = disk.take_space(folder, SPARE_BYTES)
+        try:
+            yield
+        finally:
+            self._give_back()
+
+    def _give_back(self) -> bool:
+        """Give the held space back; tell whether there was any."""
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            os.close(spare)
+        return spare is not None
+
+    def _write(self, path: str, data: bytes, task_id: str) -> None:
+        try:
+            disk.replace(path, data, mode=disk.STATE_MODE)
+            return
+        except StorageError as error:
+            if not _is_full(error) or not self._give_back():
+                raise _unstored(task_id, error) from error
+        try:
+            disk.replace(path, data, mode=disk.STATE_MODE)
+        except StorageError as error:
+            raise _unstored(task_id, error) from error
 
     def all(self) -> tuple[Reply, ...]:
         """Return every stored reply by task id; a file that is no reply is left out."""

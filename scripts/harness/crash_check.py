@@ -1,7 +1,7 @@
 """What must hold in every tree a crash can leave, and after the run was carried on from it.
 
 `check(root, info)` is for crashstates' `--check-py`: the promises of the raw tree, what had been
-printed as done, then invocations until the end, the final files, and no answer asked for twice.
+printed as done, then invocations until the end, the final files, no stored answer asked for again.
 As a program, in the root: `crash_check.py always | finished | confirmed-once`.
 """
 

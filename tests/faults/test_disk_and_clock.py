@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,8 @@ import scenario
 from omh_research import Engine
 from omh_research.documents.options import RunOptions
 from omh_research.errors import StorageError
-from tests.runs import SUBTOPICS, TOPIC, Run, cli
+from omh_research.store import mailbox
+from tests.runs import NAMES, SUBTOPICS, TOPIC, Run, cli, finding
 from tests.store.fault_os import faulty_disk
 
 pytestmark = pytest.mark.timeout(900)
@@ -104,6 +106,55 @@ def test_a_real_full_disk(small_disk: Path) -> None:
             assert lap(root) == 0
     assert failures == 8 and scenario.is_over(root)
     crash_check.check_finished(root)
+
+
+FILLING = """
+import os, pathlib, sys
+here = pathlib.Path(__file__).parent
+prompt = sys.stdin.read()
+name = next(name for name in %r if f"Subtopic: {name}" in prompt)
+with (here / "asked.txt").open("a") as file:
+    file.write(name + "\\n")
+if not (here / "filled").exists():
+    (here / "filled").touch()
+    fd = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
+    try:
+        for _ in range(200):
+            os.write(fd, b"x" * 4096)
+    except OSError:
+        os.close(fd)
+print((here / name).read_text())
+"""
+
+
+def test_e20_an_answer_that_came_on_a_full_disk_is_kept_and_not_paid_again(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    """The disk fills up while three programs answer: all three answers are stored all the same."""
+    for name in NAMES:
+        (tmp_path / name).write_text(finding(name))
+    (tmp_path / "program.py").write_text(FILLING % (NAMES,))
+    ballast = small_disk / "ballast"
+    program = shlex.join([sys.executable, str(tmp_path / "program.py"), str(ballast)])
+    run = Run(small_disk)
+    assert run.start("--command", program, *SUBTOPICS, delegate="command").code == 0
+    lap = run.step()
+    assert (lap.code, lap.json["phase"]) == (0, "gap_check"), "the held space had room for all"
+    assert shutil.disk_usage(small_disk).free < mailbox.SPARE_BYTES, "the disk was full"
+    assert sorted((tmp_path / "asked.txt").read_text().split("\n")[:-1]) == sorted(NAMES)
+
+
+def test_e20_a_disk_without_room_for_an_answer_is_said_before_anything_is_paid(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "program.py").write_text(FILLING % (NAMES,))
+    program = shlex.join([sys.executable, str(tmp_path / "program.py"), str(small_disk / "more")])
+    run = Run(small_disk)
+    assert run.start("--command", program, *SUBTOPICS, delegate="command").code == 0
+    fill(small_disk / "ballast")
+    full = run.cli("step", run.slug)
+    assert full.code == 1 and "Free space" in full.err
+    assert not (tmp_path / "asked.txt").exists()
 
 
 def test_a_log_that_cannot_be_written_does_not_hide_the_first_error(

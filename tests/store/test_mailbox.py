@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from omh_research.documents.source import Fetch, HeldText
 from omh_research.documents.task import Reply, Usage
-from omh_research.errors import DamagedFileError, UsageError
+from omh_research.errors import DamagedFileError, StorageError, UsageError
 from omh_research.project import Project
 from omh_research.store.mailbox import Mailbox
 from tests.store.fault_os import faulty_disk
@@ -146,3 +147,29 @@ def test_the_file_is_plain_json(project: Project, mailbox: Mailbox) -> None:
     mailbox.put(Reply(task_id=TASK, text="Küste\u2028"))
     data = Path(project.layout.reply(SLUG, TASK)).read_bytes()
     assert json.loads(data)["text"] == "Küste\u2028"
+
+
+def test_e20_an_answer_in_hand_fits_when_the_disk_has_filled_up(
+    mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ENOSPC while storing: the held space is given back and the answer is stored in it."""
+    with mailbox.reserving(), faulty_disk(monkeypatch) as fake:
+        fake.fail("write", 1, errno.ENOSPC)
+        assert mailbox.put(Reply(TASK, text="paid for")) is True
+        assert fake.count("write") == 2
+    held = mailbox.get(TASK)
+    assert held is not None and held.text == "paid for"
+
+
+@pytest.mark.parametrize(("code", "tries"), [(errno.EIO, 1), (errno.ENOSPC, 2)])
+def test_e20_an_answer_that_cannot_be_kept_is_named(
+    project: Project, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch, code: int, tries: int
+) -> None:
+    """81 section 2: said, never swallowed; the held space is given back but once."""
+    with mailbox.reserving(), faulty_disk(monkeypatch) as fake:
+        fake.fail("write", 1, code, onwards=True)
+        for more in (0, 1):
+            with pytest.raises(StorageError, match=f"{TASK} came and cannot be stored"):
+                mailbox.put(Reply(TASK, text="paid for"))
+            assert fake.count("write") == tries + more
+    assert list(Path(project.layout.tasks_dir(SLUG)).iterdir()) == [], "and nothing is left behind"
