@@ -198,6 +198,11 @@ def _summary(engine: Any, slug: str) -> None:
 @JSON
 def run(topic: str, show_report: bool, root: str | None, as_json: bool, **given: Any) -> int:
     """Start (or carry on) research on TOPIC, then step until it ends or waits for a host."""
+    if show_report and as_json:
+        raise UsageError(
+            "--show-report prints the report and --json one object: choose one of them.",
+            hint="The object names the report's path.",
+        )
     engine = _engine(root)
     if given["dry_run"]:
         return _dry_run(engine, given, as_json)
