@@ -51,6 +51,7 @@ def claim(path: str, data: bytes) -> Claimed:
     Raises:
         HeldElsewhere: another machine's claim is fresh, or was faster.
     """
+    _remove(_own_aside(path, ".age"))
     with contextlib.suppress(StorageError):
         made = _create(path, data)
         if made == "in place" and not _has_settled(path, data):
@@ -102,7 +103,8 @@ def _mark(path: str, found: bytes | None, beat: Heartbeat | None) -> str:
 
 
 def _put(path: str, data: bytes) -> None:
-    aside = disk.temp_path(path)
+    aside = _own_aside(path)
+    _remove(aside)
     try:
         _write_new(aside, data)
         os.replace(aside, path)
@@ -147,14 +149,14 @@ def give_up(path: str, known: bytes) -> None:
         _remove(path)
 
 
-def _own_aside(path: str) -> str:
+def _own_aside(path: str, use: str = "") -> str:
     """Return this machine's temporary name for a claim: under the kernel lock nobody else's.
 
     It is always the same, so that what a crash leaves of it is gone with the next claim.
     """
     folder, name = os.path.split(path)
     host = hashlib.sha256(own_host().encode("utf-8", "replace")).hexdigest()[:12]
-    return os.path.join(folder, f".{name}.{host}.tmp")
+    return os.path.join(folder, f".{name}.{host}{use}.tmp")
 
 
 def _create(path: str, data: bytes) -> Made:
@@ -201,7 +203,8 @@ def _read(path: str) -> bytes | None:
 
 def _age_s(path: str) -> float:
     """Return how far from now a file was written, by the folder's own clock; endless if unknown."""
-    aside = disk.temp_path(path)
+    aside = _own_aside(path, ".age")
+    _remove(aside)
     try:
         _write_new(aside, b"")
         return abs(os.lstat(aside).st_mtime - os.lstat(path).st_mtime)

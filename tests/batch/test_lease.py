@@ -238,3 +238,20 @@ def test_two_machines_never_begin_runs_at_once(tmp_path: Path) -> None:
     write_beat(path, 30, lease_s=20)
     assert run.cli("start", "Another topic", "--delegate", "host").code == 0
     assert not path.exists()
+
+
+def test_what_a_crash_leaves_of_a_claim_is_gone_with_the_next_one(tmp_path: Path) -> None:
+    """A claim's temporary files have one name a machine, in the folder of the locks too."""
+    run = Run(tmp_path)
+    run.start(delegate="host")
+    project = Project(load_settings(str(run.root)))
+    start_claim = os.path.join(project.layout.locks_dir, "_start.heartbeat")
+    for path in (start_claim, str(beat_path(run))):
+        write_beat(Path(path), 1, host=heartbeat.own_host())  # our own, left by a crash
+        for use in ("", ".age"):
+            Path(lease._own_aside(path, use)).write_bytes(b"{")
+    with held_start(project), Held(project, run.slug):
+        pass
+    left = [path.name for path in (run.base / "state").rglob(".*.tmp")]
+    assert left == []
+    assert not os.path.exists(start_claim) and not beat_path(run).exists()
