@@ -20,7 +20,7 @@ from omh_research.tools.gate.facts import Facts, SourceText, find_facts, missing
 from omh_research.tools.gate.reading import ReadReport
 from omh_research.tools.gate.sources import Sources
 from omh_research.tools.quotes import NOT_FOUND
-from omh_research.tools.tokens import content_tokens
+from omh_research.tools.tokens import content_tokens, detect_language
 
 _ABSOLUTE = lazy_re(
     r"\b(?:all|every|everyone|everybody|always|never|nobody|none|only|must|should|proves?|proven)\b"
@@ -94,8 +94,8 @@ class Background:
 
     @cached_property
     def _is_mixed(self) -> bool:
-        texts = [*self._given.held]
-        return any(SourceText([t], [], ()).language != self._language for t in texts)
+        held = self._given.held
+        return any(detect_language(t.text[:20_000]) != self._language for t in held)
 
     @cached_property
     def _everything(self) -> list[SourceText]:

@@ -121,7 +121,6 @@ class SourceText:
         said_titles: Sequence[str] = (),
     ) -> None:
         self._held = held
-        self._prepared = [PreparedText(text.text) for text in held]
         self._extra = [*titles, *(text.date for text in held)]
         self._labels = [*(text.publisher for text in held), *(text.url for text in held)]
         self._rows = rows
@@ -143,6 +142,10 @@ class SourceText:
                 best = VERIFIED
             self._matches[quotation] = best
         return self._matches[quotation]
+
+    @cached_property
+    def _prepared(self) -> list[PreparedText]:
+        return [PreparedText(text.text) for text in self._held]
 
     @cached_property
     def _borne_out(self) -> list[str]:
