@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import unicodedata
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -94,7 +93,7 @@ def _from_file(path: str) -> Settings:
                 f".omh/{CONFIG_NAME}: {name} is {value:g}; it must be from {low:g} to {high:g}."
             )
     for name in ("contact", "on_confirmed", "on_blocked"):
-        if any(unicodedata.category(char) in ("Cc", "Cs") for char in getattr(settings, name)):
+        if not getattr(settings, name).isprintable():
             raise UsageError(f".omh/{CONFIG_NAME}: {name} holds a control character.")
     return settings
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import stat
 import sys
 import time
@@ -18,10 +17,11 @@ import time
 from msgspec import Struct
 
 from omh_research.errors import StorageError, UsageError
+from omh_research.lazy_re import lazy_re
 
 LEFTOVER_S = 60  # a younger one may be another command's, still being written
 _STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-_DESCRIPTOR = re.compile(r"(?:/dev/fd|/proc/self/fd)/(\d{1,6})")
+_DESCRIPTOR = lazy_re(r"(?:/dev/fd|/proc/self/fd)/(\d{1,6})")
 
 
 class Output(Struct, frozen=True):
@@ -167,6 +167,8 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 def _sweep(path: str) -> None:
     """Take away what a stopped write of the same file left behind."""
+    import re
+
     from omh_research.store import disk
 
     folder, name = os.path.split(path)
