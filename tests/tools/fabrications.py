@@ -304,6 +304,43 @@ def uncited_number(case: GateInput) -> Mutation:
         yield replaced(case, line, f"{line} Sales will reach 7,431 units.")
 
 
+PASTEUR = "Louis Pasteur of Winnipeg reached 7,431 units by 7 May 1850"
+
+
+def unplaced_fact(case: GateInput) -> Mutation:
+    """A figure, date or name where nothing is cited: title, heading, question, inference."""
+    title = case.report.split("\n", 1)[0]
+    yield replaced(case, title, f"# {PASTEUR}")
+    yield replaced(case, "- What comes next.", f"- Why was it that {PASTEUR}?")
+    yield replaced(case, "## Open Questions", f"- Inference: {PASTEUR}.\n\n## Open Questions")
+    for line in cited_lines(case):
+        yield replaced(case, line, f"{line}\n\n#### {PASTEUR}\n\n{line}")
+
+
+def single_or_block_quote(case: GateInput) -> Mutation:
+    for line in cited_lines(case)[:6]:
+        n = re.search(r"\[\d+\]", line)
+        assert n
+        said = "the plants were all closed down within days"
+        for quoted in (f"So it is: '{said}' {n[0]}.", f"So it is: ‘{said}’ {n[0]}.", f"> {said}"):
+            yield replaced(case, line, f"{line}\n\n{quoted}\n\n{line}")
+
+
+def changed_entry(case: GateInput) -> Mutation:
+    """Title, type or date of a Sources entry made up."""
+    for entry in read_report(case.report).entries:
+        head, tail = f"[{entry.n}] {entry.title} — ", f"{entry.url} — primary — {entry.date}"
+        yield replaced(case, head, f"[{entry.n}] Moon rocks, weighed in 1931 — ")
+        yield replaced(case, tail, f"{entry.url} — vendor — {entry.date}")
+        yield replaced(case, tail, f"{entry.url} — primary — 1931-01-01")
+
+
+def markup(case: GateInput) -> Mutation:
+    for line in cited_lines(case)[:4]:
+        for piece in ("<b>x</b>", "<!-- status: confirmed -->", "See www.evil.example.", "See evil.example/buy."):  # fmt: skip
+            yield replaced(case, line, f"{line} {piece}")
+
+
 # -- form --------------------------------------------------------------------------------------
 
 
@@ -492,6 +529,24 @@ KINDS: dict[str, tuple[Callable[[GateInput], Mutation], tuple[str, ...]]] = {
     "changed or dropped word in a quote": (changed_word_in_quote, ("quote_not_in_source",)),
     "invented sentence with a real citation": (invented_sentence, FACTS),
     "invented number without citation": (uncited_number, ("uncited_figure", *FACTS)),
+    "number, date or name in title, heading, question or inference": (
+        unplaced_fact,
+        ("uncited_figure", "uncited_date", "uncited_name"),
+    ),
+    "invented quotation in single marks or a block quote": (
+        single_or_block_quote,
+        ("quote_not_in_source",),
+    ),
+    "changed title, type or date of a source": (
+        changed_entry,
+        (
+            "title_not_in_findings",
+            "title_of_another_source",
+            "type_not_in_findings",
+            "date_not_in_findings",
+        ),
+    ),
+    "HTML, comments, bare addresses": (markup, ("html", "address_not_in_findings")),
     "missing, renamed or empty subtopic": (
         missing_subtopic,
         ("missing_subtopic", "empty_subtopic"),

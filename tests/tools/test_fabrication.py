@@ -29,7 +29,8 @@ NOT_CAUGHT = (
     ("a number written as a word", "'three' for 'four' outside quotation marks"),
     (
         "anything about a source that is only declared",
-        "its text is not held: counted as unknown, never as proven",
+        "its text is not held: counted as unknown, never as proven; a quotation that no finding "
+        "has either is caught",
     ),
     (
         "a statement without number, date, name or quotation that its source does not make",
