@@ -86,7 +86,7 @@ def parse_verdict(text: str, *, shown: str = "") -> Verdict:
     from there, together with a neighbour of it, is an echo and does not count; neither does one
     in the middle of a sentence. Two VERDICT lines, or PASS with REQUEST_CHANGES, is FAIL (D5b).
     Unreadable (asked again, E32) is no line, a value other than PASS and FAIL, and a PASS whose
-    own tables say NO, whose GAPS name one, or which recommends nothing.
+    own tables say NO, whose GAPS name one, or whose RECOMMENDATION is something else.
     """
     lines = [line for line in _folded_lines(text) if not is_fence_line(line)]
     fields = _fields(lines)
@@ -150,12 +150,19 @@ def _echoed_lines(shown: str) -> frozenset[str]:
 
 
 def _verdict_values(lines: list[str], echoed: frozenset[str]) -> list[str]:
-    """Return the values of the VERDICT lines; JSON and headings count only where there is none."""
+    """Return the values of the VERDICT lines; JSON and headings count only where there is none.
+
+    A line inside a sentence is none, unless there is another: two are in doubt, whatever they are.
+    """
     filled = [line for line in lines if line.strip()]
     plain: list[str] = []
     other: list[str] = []
+    embedded: list[str] = []
     for at, line in enumerate(filled):
-        if _is_quoted(line) or _is_echo(filled, at, echoed) or _is_embedded(filled, at):
+        if _is_quoted(line) or _is_echo(filled, at, echoed):
+            continue
+        if _is_embedded(filled, at):
+            embedded.append(PASS)
             continue
         if (match := _VERDICT_LINE.fullmatch(line)) and match["value"].strip(_TRIM):
             plain.append(_value(match["value"]))
@@ -164,8 +171,10 @@ def _verdict_values(lines: list[str], echoed: frozenset[str]) -> list[str]:
         elif _VERDICT_HEADING.fullmatch(line) and at + 1 < len(filled):
             value = _value(filled[at + 1])
             other += [value] if value in (PASS, FAIL) else []
+    if plain and PASS in plain:
+        plain += embedded
     if not plain:
-        return other
+        return other if len(embedded) < 2 else embedded
     return plain + [value for value in other if value not in plain]
 
 
@@ -192,9 +201,7 @@ def _is_embedded(filled: list[str], at: int) -> bool:
 
 def _doubt(fields: dict[str, str], gaps: tuple[str, ...], recommendation: str) -> str:
     """Return what in the rest of an answer speaks against its PASS; "" when nothing does."""
-    if not recommendation:
-        return "there is no RECOMMENDATION"
-    if not _APPROVES.search(recommendation.casefold()):
+    if recommendation and not _APPROVES.search(recommendation.casefold()):
         return "the RECOMMENDATION is not APPROVE"
     for label in ("evidence", "subtopic coverage"):
         if row := find_no(fields.get(label, ""), excused=label.startswith("subtopic")):
