@@ -24,6 +24,7 @@ CJK = "\u3000-\u30ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U000200
 _SIGN = "[-,.;:!?()'\"]"
 _CJK_SPACE = lazy_re(f" (?:(?={_SIGN}?[{CJK}])|(?<=[{CJK}] )|(?<=[{CJK}]{_SIGN} ))")
 
+_SPACED_SIGNS = 8
 # Invisible: formatting characters, variation selectors, soft hyphen, the two code points PDF
 # readers emit for a hyphen at a line break (U+FFFE, U+0002), trade marks, Arabic tatweel.
 _INVISIBLE = lazy_re(
@@ -152,7 +153,10 @@ def normalise(text: str) -> str:
     if "--" in text or "- -" in text:
         text = _LONG_DASH.sub(_long_dash, text).replace("  ", " ").strip()
     if present and max(present) >= "\u3000":
-        text = _CJK_SPACE.sub("", text)
+        for _ in range(_SPACED_SIGNS):  # a space that goes brings the next sign near
+            before, text = text, _CJK_SPACE.sub("", text)
+            if text == before:
+                break
     return text
 
 

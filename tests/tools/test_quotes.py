@@ -9,7 +9,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from omh_research.tools.normal_form import blank_markup, normalise_each
@@ -209,6 +209,8 @@ words = st.text(st.characters(codec="utf-8"), max_size=300)
 
 @given(words)
 @settings(max_examples=300, deadline=None)
+@example("0\r.\r𠀀")
+@example("一 . ! ? 0")
 def test_normalising_is_stable_and_single_spaced(text: str) -> None:
     """T12: normal forms are fixed points; any text has one, without outer or double spaces."""
     form = normalise(text)
