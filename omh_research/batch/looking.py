@@ -40,12 +40,7 @@ def _show_active(project: Project, entry: Entry, row: RunStatus) -> None:
     entry.detail = row.blocked_reason or row.problem or entry.detail
     if row.status == "blocked" and project.reader.report_status(entry.slug) == "partial":
         entry.status = "partial"
-    spent = row.spent
-    entry.model_calls = max(entry.model_calls, spent.model_calls)
-    if spent.cost_usd is None or entry.cost_usd is None:
-        entry.cost_usd = None
-    else:
-        entry.cost_usd = max(entry.cost_usd, spent.cost_usd)
+    entry.has_cost(row.spent)
 
 
 def _show_ended(project: Project, entry: Entry) -> None:

@@ -12,6 +12,7 @@ import os
 import msgspec
 from msgspec import Struct
 
+from omh_research.documents.state import Spent
 from omh_research.errors import DamagedFileError, NoSuchRunError, OmhError, UsageError
 from omh_research.lazy_re import lazy_re
 from omh_research.project import Project
@@ -36,6 +37,14 @@ class Entry(Struct):
     model_calls: int = 0
     cost_usd: float | None = 0.0
     session: str = ""
+
+    def has_cost(self, spent: Spent) -> None:
+        """Take over what a run has cost by now; it never falls, and an unknown price stays so."""
+        self.model_calls = max(self.model_calls, spent.model_calls)
+        if spent.cost_usd is None or self.cost_usd is None:
+            self.cost_usd = None
+        else:
+            self.cost_usd = max(self.cost_usd, spent.cost_usd)
 
 
 class Record(Struct):

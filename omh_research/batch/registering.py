@@ -188,9 +188,4 @@ def _resume(project: Project, entry: Entry, row: Row) -> None:
     entry.detail = row.blocked_reason
     if row.phase == "blocked" and project.reader.report_status(row.slug) == "partial":
         entry.status = "partial"
-    spent = row.spent
-    entry.model_calls = max(entry.model_calls, spent.model_calls)
-    if spent.cost_usd is None or entry.cost_usd is None:
-        entry.cost_usd = None
-    else:
-        entry.cost_usd = max(entry.cost_usd, spent.cost_usd)
+    entry.has_cost(row.spent)

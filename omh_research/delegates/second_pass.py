@@ -12,7 +12,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from omh_research.delegates.structure import RESTRUCTURED_ROLES, has_structure
-from omh_research.documents.task import Reply, Task, Usage
+from omh_research.documents.task import Reply, Task, Usage, add_usage
 from omh_research.errors import DelegateError
 
 FIRED = "fallbacksFired: 1"
@@ -61,19 +61,6 @@ def answer_with_second_pass(ask: Ask, task: Task) -> Reply:
     if has_structure(task.role, raw.text):
         return _noted(raw, FIRED, RECOVERED)
     return _structure(ask, task, raw)
-
-
-def add_usage(left: Usage, right: Usage) -> Usage:
-    """Return the sum; a cost unknown on either side with calls of its own is unknown."""
-    costs = [part.cost_usd for part in (left, right) if part.model_calls]
-    known = [cost for cost in costs if cost is not None]
-    return Usage(
-        model_calls=left.model_calls + right.model_calls,
-        fetches=left.fetches + right.fetches,
-        input_tokens=left.input_tokens + right.input_tokens,
-        output_tokens=left.output_tokens + right.output_tokens,
-        cost_usd=sum(known) if costs and len(known) == len(costs) else None,
-    )
 
 
 def _structure(ask: Ask, task: Task, raw: Reply) -> Reply:

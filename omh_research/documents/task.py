@@ -81,6 +81,19 @@ class Usage(Struct, frozen=True):
     cost_usd: float | None = None
 
 
+def add_usage(left: Usage, right: Usage) -> Usage:
+    """Return the sum; a cost unknown on either side with calls of its own is unknown."""
+    costs = [part.cost_usd for part in (left, right) if part.model_calls]
+    known = [cost for cost in costs if cost is not None]
+    return Usage(
+        model_calls=left.model_calls + right.model_calls,
+        fetches=left.fetches + right.fetches,
+        input_tokens=left.input_tokens + right.input_tokens,
+        output_tokens=left.output_tokens + right.output_tokens,
+        cost_usd=sum(known) if costs and len(known) == len(costs) else None,
+    )
+
+
 class Reply(Struct, frozen=True):
     """A delegate's answer to one task, as stored under its task id before any other use.
 

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from omh_research.documents.heads import checked
 from omh_research.documents.names import check_task_id
-from omh_research.documents.task import Reply, Usage
+from omh_research.documents.task import Reply, add_usage
 from omh_research.errors import DamagedFileError, StorageError, UsageError
 from omh_research.store import disk
 from omh_research.store.layout import Layout
@@ -27,19 +27,6 @@ from omh_research.store.layout import Layout
 MAX_REPLY_BYTES = 16_000_000
 # Room for what a batch usually answers (5 to 40 kB a reply); held only while delegates work.
 SPARE_BYTES = 128 * 1024
-
-
-def _sum(left: Usage, right: Usage) -> Usage:
-    """Return both costs; with an unknown one the sum is unknown."""
-    costs = [part.cost_usd for part in (left, right) if part.model_calls]
-    known = [cost for cost in costs if cost is not None]
-    return Usage(
-        model_calls=left.model_calls + right.model_calls,
-        fetches=left.fetches + right.fetches,
-        input_tokens=left.input_tokens + right.input_tokens,
-        output_tokens=left.output_tokens + right.output_tokens,
-        cost_usd=sum(known) if costs and len(known) == len(costs) else None,
-    )
 
 
 def _is_full(error: StorageError) -> bool:
@@ -110,7 +97,7 @@ class Mailbox:
                 return False
             raise UsageError(f"Task {reply.task_id} is answered already, with another text.")
         if held is not None and held.stopped_by:
-            reply = replace(reply, usage=_sum(held.usage, reply.usage))
+            reply = replace(reply, usage=add_usage(held.usage, reply.usage))
         self._fence()
         folder = self._layout.tasks_dir(self._slug)
         disk.make_directories(self._layout.base, folder)
