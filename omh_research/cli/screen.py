@@ -29,6 +29,15 @@ def is_live() -> bool:
     )
 
 
+def window() -> os.terminal_size:
+    """Return the size of the terminal itself: an exported COLUMNS or LINES does not change."""
+    with contextlib.suppress(OSError, ValueError):
+        size = os.get_terminal_size(sys.stdout.fileno())
+        if size.columns and size.lines:
+            return size
+    return shutil.get_terminal_size()
+
+
 def fitted(text: str, columns: int, lines: int) -> list[str]:
     """Return the lines of a text cut to a window; what is left out at the foot is counted."""
     rows = [_cut(line, columns) for line in text.split("\n")]
@@ -80,7 +89,7 @@ class Screen:
 
     def draw(self, text: str) -> None:
         """Show a text from the upper left corner, cut to the window as it is now."""
-        size = shutil.get_terminal_size()
+        size = window()
         rows = fitted(text, size.columns, max(1, size.lines - 1))
         body = "".join(f"{row}{_TO_LINE_END}\n" for row in rows)
         sys.stdout.write(_HOME + body + _TO_END)

@@ -9,7 +9,7 @@ import click
 
 from omh_research.cli.opening import open_project
 from omh_research.cli.render import visible
-from omh_research.cli.screen import Screen, is_live
+from omh_research.cli.screen import Screen, is_live, window
 
 ROOT = click.option("--root", type=click.Path(), default=None, help="Project root (or OMH_ROOT).")
 POLL_S = 0.5
@@ -68,12 +68,10 @@ def _run(project: object, slug: str) -> tuple[str, int | None]:
 
 
 def _batch(project: object, batch_id: str) -> tuple[str, int | None]:
-    import shutil
-
     from omh_research.batch.looking import frame, look
     from omh_research.project import Project
 
     assert isinstance(project, Project)
     record = look(project, batch_id)
-    lines = shutil.get_terminal_size().lines - 2  # what says how to leave stands below
+    lines = window().lines - 2  # what says how to leave stands below
     return frame(record, lines), 0 if record.has_ended else None
