@@ -28,11 +28,9 @@ EXTRAS = {
 }
 KEYS = (
     "TAVILY_API_KEY", "BRAVE_API_KEY", "SERPER_API_KEY", "JINA_API_KEY", "OPENALEX_API_KEY",
-    "SEMANTIC_SCHOLAR_API_KEY", "NCBI_API_KEY", "OMH_LLM_API_KEY", "OPENAI_API_KEY",
+    "SEMANTIC_SCHOLAR_API_KEY", "S2_API_KEY", "NCBI_API_KEY", "OMH_LLM_API_KEY", "OPENAI_API_KEY",
     "ANTHROPIC_API_KEY",
 )  # fmt: skip
-# The academic sources ask the environment alone; web services and models `.env` too.
-ENVIRONMENT_ONLY = ("OPENALEX_API_KEY", "SEMANTIC_SCHOLAR_API_KEY", "NCBI_API_KEY")
 PROGRAMS = ("hermes", "claude", "codex", "gemini", "opencode")
 
 
@@ -102,8 +100,6 @@ def _keys(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     for name in KEYS:
         if environ.get(name, "").strip():
             yield Check(f"key {name}", "ok", "set (not shown)")
-        elif written.get(name) and name in ENVIRONMENT_ONLY:
-            yield Check(f"key {name}", "note", "in .env, not used: set it in the environment")
         elif written.get(name):
             yield Check(f"key {name}", "ok", "set, from .env (not shown)")
         else:

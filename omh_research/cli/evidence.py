@@ -101,14 +101,15 @@ def academic(query: str, sources: str, limit: int, timeout: float, out: str | No
 
     def operation() -> dict[str, Any]:
         from omh_research.errors import ToolInputError
+        from omh_research.providers.web import web_environ
         from omh_research.settings import load_settings
         from omh_research.tools.academic import search
 
         if not query.strip():
             raise ToolInputError("The query is empty.", hint="Give one with --query.")
         names = [name.strip().lower() for name in sources.split(",") if name.strip()]
-        contact = load_settings().contact
-        return search(query, names or None, limit, timeout, contact=contact)
+        environ = web_environ(load_settings())
+        return search(query, names or None, limit, timeout, environ=environ)
 
     run(operation, out)
 

@@ -79,7 +79,7 @@ def run(as_json: bool, **given: Any) -> int:
 
     settings = load_settings()
     refuse_inside(given["output_dir"] or ".", settings.root, "--output-dir")
-    environ = web_environ(settings.contact)
+    environ = web_environ(settings)
     world = outside(Transport(environ=environ), clock=utc_now, rand=random_hex, environ=environ)
     manifest = run_search(_request(given), world)
     counts = manifest.counts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
@@ -50,10 +49,8 @@ def search(
         raise UsageError("The query is empty.")
     settings = load_settings(root)
     target = _judged(out, settings.root)
-    environ = web_environ(settings.contact)
-    searcher = WebSearch(
-        Transport(environ=environ), environ=environ, root=Path(settings.root), provider=provider
-    )
+    environ = web_environ(settings)
+    searcher = WebSearch(Transport(environ=environ), environ=environ, provider=provider)
     outcome = searcher.find(query, limit=limit)
     results = [
         {"title": hit.title, "url": hit.url, "snippet": hit.snippet, "date": hit.date or None,
@@ -111,9 +108,9 @@ def read(
 
     settings = load_settings(root)
     target = _judged(out, settings.root)
-    environ = web_environ(settings.contact)
+    environ = web_environ(settings)
     transport = Transport(environ=environ)
-    second = open_jina(transport, environ, Path(settings.root)) if jina else None
+    second = open_jina(transport, environ) if jina else None
     rules = ReadingRules(timeout, not ignore_robots, links)
     reader = WebReader(transport, rules=rules, second=second, cache=PageCache())
     page, status, _ = reader.examine(url)

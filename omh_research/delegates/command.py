@@ -57,8 +57,16 @@ class CommandDelegate:
     # It can do without, but reads a folder's texts for programs that cannot (see CommandOptions).
     wants_library = True
 
-    def __init__(self, options: CommandOptions, role_text: RoleText) -> None:
+    def __init__(
+        self,
+        options: CommandOptions,
+        role_text: RoleText,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        """`environ` holds the secrets that no error may repeat: also those of a `.env` file, which
+        the program can read by itself."""
         self._options = options
+        self._environ = environ
         self._role_text = role_text
         self._line = CommandLine(options)
         self.can_scope_tools = self._line.limits_to_list
@@ -70,7 +78,9 @@ class CommandDelegate:
         Raises `UsageError` without exactly one of preset and command, `PrerequisiteError` if the
         program is not there (E36: before any file is written).
         """
-        made = cls(read_options("command", options, CommandOptions), around.role_text)
+        made = cls(
+            read_options("command", options, CommandOptions), around.role_text, around.environ
+        )
         made._line.check_program()
         return made
 
@@ -117,7 +127,7 @@ class CommandDelegate:
             folder = Path(name)
             call = self._line.prepare(folder, prompt, browses=browses)
             ended = run_program(call, should_stop)
-            _refuse_failure(ended, call)
+            _refuse_failure(ended, call, self._environ)
             answer = self._read(folder, ended)
         return Reply(task_id=task.id, text=answer.text, usage=answer.usage, notes=call.notes)
 
@@ -126,7 +136,7 @@ class CommandDelegate:
         # First the usage: a failure it reports explains an empty answer.
         usage = None
         if usage_file.is_file():
-            said = redact(ended.stdout, os.environ)
+            said = redact(ended.stdout, self._environ)
             usage = read_usage_report(usage_file.read_bytes(), said)
         answer_file = folder / ANSWER_FILE
         if answer_file.is_file():
@@ -274,9 +284,9 @@ def _signal_group(program: subprocess.Popen[bytes], number: int) -> bool:
     return True
 
 
-def _refuse_failure(ended: Ended, call: Call) -> None:
+def _refuse_failure(ended: Ended, call: Call, environ: Mapping[str, str]) -> None:
     program = Path(call.argv[0]).name
-    said = redact(" ".join(ended.stderr.split()), os.environ)
+    said = redact(" ".join(ended.stderr.split()), environ)
     because = f" It said: {said}" if said else ""
     match ended.how:
         case "stopped":
@@ -292,7 +302,7 @@ def _refuse_failure(ended: Ended, call: Call) -> None:
     if ended.code < 0:
         raise DelegateError(f"{program} was ended by signal {-ended.code}.{because}")
     if ended.code > 0:
-        detail = because or f" It said: {redact(ended.stdout.strip()[-300:], os.environ)}"
+        detail = because or f" It said: {redact(ended.stdout.strip()[-300:], environ)}"
         raise DelegateError(f"{program} ended with exit code {ended.code}.{detail}")
 
 

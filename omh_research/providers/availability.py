@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omh_research.errors import OmhError
@@ -33,8 +32,8 @@ def web_trouble(settings: Settings) -> str:
     from omh_research.providers.web import LAST_RESORTS
     from omh_research.providers.web.searching import configured_names
 
-    environ, root = _environ(settings), Path(settings.root)
-    names = [*configured_names(environ, root), *LAST_RESORTS][:_PROBED_FIRST]
+    environ = _environ(settings)
+    names = [*configured_names(environ), *LAST_RESORTS][:_PROBED_FIRST]
     troubles = _reach(names, environ)
     if any(not trouble for _, trouble in troubles):
         return ""
@@ -51,14 +50,14 @@ def reach_all(settings: Settings) -> list[tuple[str, str]]:
     from omh_research.providers.web.searching import configured_names
 
     environ = _environ(settings)
-    names = [*configured_names(environ, Path(settings.root)), *LAST_RESORTS, "datacite"]
+    names = [*configured_names(environ), *LAST_RESORTS, "datacite"]
     return _reach(names, environ)
 
 
 def _environ(settings: Settings) -> Mapping[str, str]:
     from omh_research.providers.web import web_environ
 
-    return web_environ(settings.contact)
+    return web_environ(settings)
 
 
 def _reach(names: list[str], environ: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -62,7 +62,7 @@ def search(
     timeout: float = DEFAULT_TIMEOUT,
     *,
     transport: Transport | None = None,
-    contact: str = "",
+    environ: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return `{query, sources_queried, count, results, errors}`, the `data` of the seed's envelope.
 
@@ -70,14 +70,13 @@ def search(
     they run side by side) to 1..60. Results come in the order of `sources`, without repeats of a
     DOI or title. `errors` holds `{source, error}` per source that could not answer (plus
     `exhausted_until` when it asked to be left alone). Never raises for a provider's fault.
-    `contact` is the polite address sent to providers (else `OMH_CONTACT`).
+    `environ` is where providers find keys, addresses and `OMH_CONTACT` (default: the process's).
     """
     wanted = list(dict.fromkeys(sources or DEFAULT_SOURCES))
     known = [name for name in wanted if name in DEFAULT_SOURCES]
-    environ = {**os.environ, **({"OMH_CONTACT": contact} if contact else {})}
     ask = partial(
         fetch, query=query, limit=clamp_limit(limit), timeout_s=clamp_timeout(timeout),
-        transport=transport or _open_door(), environ=environ,
+        transport=transport or _open_door(), environ=os.environ if environ is None else environ,
     )  # fmt: skip
     answers = _ask_all(query, known, ask)
     results: list[dict[str, Any]] = []

@@ -126,7 +126,7 @@ def test_o3_doctor_tells_keys_of_the_root_and_never_shows_them(tmp_path: Path) -
     assert ".env" in found["OPENAI_API_KEY"].detail and found["OPENAI_API_KEY"].state == "ok"
     assert found["BRAVE_API_KEY"].detail == "set (not shown)"
     assert found["SERPER_API_KEY"].detail == "not set"
-    assert "not used" in found["NCBI_API_KEY"].detail and found["NCBI_API_KEY"].state == "note"
+    assert ".env" in found["NCBI_API_KEY"].detail and found["NCBI_API_KEY"].state == "ok"
     assert secret not in repr(rows)
 
 

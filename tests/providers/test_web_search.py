@@ -14,7 +14,7 @@ from omh_research.errors import PrerequisiteError, ProviderError, UsageError
 from omh_research.providers.availability import reach_all, web_trouble
 from omh_research.providers.web import duckduckgo as ddg
 from omh_research.providers.web import open_web
-from omh_research.providers.web.keys import find_key, read_dotenv
+from omh_research.providers.web.keys import find_key, read_dotenv, with_keys
 from omh_research.providers.web.searching import WebSearch, build_provider, configured_names
 from omh_research.providers.web.services import (
     parse_brave,
@@ -66,7 +66,7 @@ def test_each_provider_finds_over_http(name: str, site: Any) -> None:
     server = site(_bodies)
     keys = {"TAVILY_API_KEY": "k-tav-1", "BRAVE_API_KEY": "k-bra-1", "SERPER_API_KEY": "k-ser-1"}
     environ = server.environ(name) | keys
-    provider = build_provider(name, server.transport(), environ, None)
+    provider = build_provider(name, server.transport(), environ)
     (hit,) = provider.search('a "b" & c?', limit=5)
     assert (hit.provider, hit.rank) == (name, 1)
     assert hit.url.startswith("http") and "<" not in hit.title + hit.snippet
@@ -215,17 +215,16 @@ def test_keys_come_from_the_environment_or_the_dotenv_file_and_are_never_shown(
         "# keys\nexport TAVILY_API_KEY='canary-tavily-1' # mine\nBRAVE_API_KEY=canary-brave-2 # x\nBAD LINE\nSERPER_API_KEY=\n",
         encoding="utf-8",
     )
-    assert find_key("tavily", {}, tmp_path) == "canary-tavily-1"
-    assert find_key("tavily", {"TAVILY_API_KEY": "env"}, tmp_path) == "env"
-    assert (find_key("brave", {}, tmp_path), find_key("serper", {}, tmp_path)) == (
-        "canary-brave-2",
-        "",
-    )
+    filled = with_keys({"JINA_API_KEY": ""}, tmp_path)
+    assert [find_key(name, filled) for name in ("tavily", "brave", "serper", "jina")] == [
+        "canary-tavily-1", "canary-brave-2", "", "",
+    ]  # fmt: skip
+    assert find_key("tavily", with_keys({"TAVILY_API_KEY": "env"}, tmp_path)) == "env"
     server = site(
         lambda asked: Answer(json.dumps({"echo": [asked.headers, asked.params]}).encode(), 403)
     )
-    environ = server.environ("tavily", "brave", "duckduckgo", "wikipedia")
-    searcher = WebSearch(server.transport(), environ=environ, root=tmp_path)
+    environ = with_keys(server.environ("tavily", "brave", "duckduckgo", "wikipedia"), tmp_path)
+    searcher = WebSearch(server.transport(), environ=environ)
     outcome = searcher.find("x", limit=1)
     assert [a.provider for a in outcome.attempts] == ["tavily", "brave", "duckduckgo", "wikipedia"]
     assert "canary" in str([asked.headers for asked in server.asked])
@@ -238,16 +237,30 @@ def test_absent_or_odd_dotenv_is_no_fault(tmp_path: Path) -> None:
     assert read_dotenv(tmp_path) == {"A": "1", "B": "two words", "C": "open"}
 
 
-def test_configured_order_is_keyed_then_keyless(tmp_path: Path) -> None:
-    assert configured_names({}, tmp_path) == ["duckduckgo", "wikipedia"]
+def test_only_keys_are_taken_from_the_dotenv_file_and_the_environment_wins(tmp_path: Path) -> None:
+    """D6, D7: a `.env` file opens no host, moves no provider, lifts no ban."""
+    (tmp_path / ".env").write_text(
+        "OMH_ALLOW_HOSTS=127.0.0.1:1\nOMH_OPENALEX_URL=http://evil.test\nOMH_OFFLINE=0\n"
+        "HTTPS_PROXY=http://evil.test\nOMH_CONTACT=evil@example.org\nOPENAI_API_KEY=canary-4\n"
+        "OPENALEX_API_KEY=canary-1\nSEMANTIC_SCHOLAR_API_KEY=canary-2\nNCBI_API_KEY=canary-3\n"
+    )
+    environ = {"OMH_OFFLINE": "1", "S2_API_KEY": "mine", "NCBI_API_KEY": " ", "PATH": "/bin"}
+    assert with_keys(environ, tmp_path) == environ | {
+        "OPENALEX_API_KEY": "canary-1", "NCBI_API_KEY": "canary-3",
+    }  # fmt: skip
+    assert with_keys(environ, None) == environ
+
+
+def test_configured_order_is_keyed_then_keyless() -> None:
+    assert configured_names({}) == ["duckduckgo", "wikipedia"]
     environ = {"SERPER_API_KEY": "k", "OMH_SEARXNG_URL": "http://s.test"}
-    assert configured_names(environ, tmp_path) == ["serper", "searxng", "duckduckgo", "wikipedia"]
+    assert configured_names(environ) == ["serper", "searxng", "duckduckgo", "wikipedia"]
 
 
 def test_missing_key_or_name_is_said_with_what_to_do(site: Any) -> None:
     server = site(_bodies)
     with pytest.raises(PrerequisiteError, match="TAVILY_API_KEY"):
-        build_provider("tavily", server.transport(), {}, None).search("x", limit=1)
+        build_provider("tavily", server.transport(), {}).search("x", limit=1)
     with pytest.raises(UsageError, match="duckduckgo"):
         WebSearch(server.transport(), environ={}, provider="altavista")
 
@@ -264,9 +277,9 @@ def test_academic_providers_give_leads_too(site: Any) -> None:
         ]
     }
     server = site(lambda asked: Answer(json.dumps(body).encode()))
-    (hit,) = build_provider(
-        "openalex", server.transport(), server.environ("openalex"), None
-    ).search("x", limit=3)
+    (hit,) = build_provider("openalex", server.transport(), server.environ("openalex")).search(
+        "x", limit=3
+    )
     assert (hit.url, hit.identifiers.doi, hit.date) == (
         "https://doi.org/10.5555/a",
         "10.5555/a",
@@ -275,7 +288,7 @@ def test_academic_providers_give_leads_too(site: Any) -> None:
     server.answer = lambda asked: Answer(b"x", 500)
     with pytest.raises(ProviderError):
         build_provider(
-            "openalex", server.transport(sleep=lambda s: None), server.environ("openalex"), None
+            "openalex", server.transport(sleep=lambda s: None), server.environ("openalex")
         ).search("x", limit=3)
 
 

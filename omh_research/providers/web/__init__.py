@@ -20,11 +20,14 @@ LAST_RESORTS = ("openalex", "crossref", "semanticscholar", "arxiv", "pubmed")
 """Asked when no general search answers: leads from the literature are better than none."""
 
 
-def web_environ(contact: str, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment that providers see: `contact` is the polite address (spec T7)."""
-    seen = dict(os.environ if environ is None else environ)
-    if contact:
-        seen.setdefault("OMH_CONTACT", contact)
+def web_environ(settings: Settings, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment that providers see: with the keys of the root's `.env` (spec D6), and
+    the settings' polite address (spec T7), where it has none itself."""
+    from omh_research.providers.web.keys import with_keys
+
+    seen = with_keys(os.environ if environ is None else environ, Path(settings.root))
+    if settings.contact:
+        seen.setdefault("OMH_CONTACT", settings.contact)
     return seen
 
 
@@ -41,17 +44,17 @@ def open_web(
     from omh_research.providers.web.searching import build_provider, configured_names
     from omh_research.transport import Transport
 
-    environ, root = web_environ(settings.contact), Path(settings.root)
+    environ = web_environ(settings)
     transport = Transport(environ=environ)
-    names = [*configured_names(environ, root), *LAST_RESORTS]
-    providers = [build_provider(name, transport, environ, root) for name in names]
-    second = open_jina(transport, environ, root) if allow_jina else None
+    names = [*configured_names(environ), *LAST_RESORTS]
+    providers = [build_provider(name, transport, environ) for name in names]
+    second = open_jina(transport, environ) if allow_jina else None
     return providers, WebReader(transport, second=second, cache=PageCache())
 
 
-def open_jina(transport: Transport, environ: Mapping[str, str], root: Path) -> Reader:
-    """Return the Jina reader, with the key of the environment or `.env` when there is one."""
+def open_jina(transport: Transport, environ: Mapping[str, str]) -> Reader:
+    """Return the Jina reader, with the key of `environ` (`web_environ`) when there is one."""
     from omh_research.providers.web.jina import JinaReader
     from omh_research.providers.web.keys import find_key
 
-    return JinaReader(transport, environ, find_key("jina", environ, root))
+    return JinaReader(transport, environ, find_key("jina", environ))

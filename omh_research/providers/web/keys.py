@@ -1,6 +1,8 @@
 """Keys of services, from the environment or a `.env` file in the root.
 
-Job: find one key. Refuses to write, log, cache or export any (spec D6). Importers: providers.web,
+Job: find one key, and give providers an environment with the root's keys in it. Refuses to write,
+log, cache or export any (spec D6), and to take anything but keys from a `.env` file for the
+network: addresses and permissions come from the environment alone. Importers: providers, doctor,
 wiring.
 """
 
@@ -18,13 +20,31 @@ KEY_NAMES: Mapping[str, str] = {
     "serper": "SERPER_API_KEY",
     "jina": "JINA_API_KEY",
 }
+SCHOLARLY_KEYS = (
+    ("OPENALEX_API_KEY",),
+    ("SEMANTIC_SCHOLAR_API_KEY", "S2_API_KEY"),
+    ("NCBI_API_KEY",),
+)
+"""The variables of each academic provider that takes a key, the preferred name first."""
 _LINE = lazy_re(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
 
 
-def find_key(provider: str, environ: Mapping[str, str], root: Path | None) -> str:
-    """Return the key of `provider`, "" when there is none; the environment wins over `.env`."""
-    name = KEY_NAMES[provider]
-    return environ.get(name, "").strip() or read_dotenv(root).get(name, "")
+def find_key(provider: str, environ: Mapping[str, str]) -> str:
+    """Return the key of the web service `provider`, "" when there is none."""
+    return environ.get(KEY_NAMES[provider], "").strip()
+
+
+def with_keys(environ: Mapping[str, str], root: Path | None) -> dict[str, str]:
+    """Return `environ` with the providers' keys of `root/.env` where it has none itself.
+
+    The environment wins (spec D6), under any of a key's names; a blank value counts as unset.
+    """
+    written = read_dotenv(root)
+    seen = dict(environ)
+    for names in (*((name,) for name in KEY_NAMES.values()), *SCHOLARLY_KEYS):
+        if not any(environ.get(name, "").strip() for name in names):
+            seen |= {name: written[name] for name in names if written.get(name)}
+    return seen
 
 
 def read_dotenv(root: Path | None) -> dict[str, str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -51,23 +50,21 @@ class SearchOutcome(Struct, frozen=True):
         return any(attempt.state in ("ok", "empty") for attempt in self.attempts)
 
 
-def configured_names(environ: Mapping[str, str], root: Path | None) -> list[str]:
+def configured_names(environ: Mapping[str, str]) -> list[str]:
     """Return the providers that can be asked here: those with a key, then the keyless ones."""
-    keyed = [name for name in KEYED if find_key(name, environ, root)]
+    keyed = [name for name in KEYED if find_key(name, environ)]
     keyless = [
         name for name in KEYLESS if name != "searxng" or environ.get(override_name("searxng"))
     ]
     return [*keyed, *keyless]
 
 
-def build_provider(
-    name: str, transport: Transport, environ: Mapping[str, str], root: Path | None
-) -> SearchProvider:
+def build_provider(name: str, transport: Transport, environ: Mapping[str, str]) -> SearchProvider:
     """Return the provider called `name`; raises `UsageError` for an unknown name."""
     if name in (*KEYED, "searxng"):
         from omh_research.providers.web.services import Service
 
-        key = find_key(name, environ, root) if name in KEY_NAMES else ""
+        key = find_key(name, environ) if name in KEY_NAMES else ""
         return Service(name, transport, environ, key)
     if name == "duckduckgo":
         from omh_research.providers.web.duckduckgo import DuckDuckGo
@@ -99,15 +96,13 @@ class WebSearch:
         transport: Transport,
         *,
         environ: Mapping[str, str] | None = None,
-        root: Path | None = None,
         provider: str = "",
     ) -> None:
         self._transport = transport
         self._environ = os.environ if environ is None else environ
-        self._root = root
-        self._order = configured_names(self._environ, root)
+        self._order = configured_names(self._environ)
         if provider:
-            build_provider(provider, transport, self._environ, root)
+            build_provider(provider, transport, self._environ)
             rest = [name for name in self._order if name in KEYLESS and name != provider]
             self._order = [provider, *rest]
 
@@ -124,7 +119,7 @@ class WebSearch:
         attempts: list[Attempt] = []
         for name in self._order:
             try:
-                provider = build_provider(name, self._transport, self._environ, self._root)
+                provider = build_provider(name, self._transport, self._environ)
                 hits = provider.search(query, limit=limit)
             except ExhaustedError as error:
                 attempts.append(Attempt(name, "exhausted", detail=error.message))
