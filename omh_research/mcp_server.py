@@ -17,7 +17,7 @@ import sys
 import tempfile
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from msgspec import Struct
@@ -28,6 +28,9 @@ from omh_research.documents.names import check_slug
 from omh_research.documents.task import ROLES
 from omh_research.errors import OmhError, PrerequisiteError, UsageError
 from omh_research.mcp_tools import TOOLS, Scratch, Tool
+
+if TYPE_CHECKING:
+    from omh_research.project import Project
 
 try:
     from pydantic import BaseModel
@@ -237,12 +240,10 @@ def _words_of(root: str, slug: str) -> str:
     """Return in words how far a run is; "working" when that cannot be told."""
     if not slug:
         return "working"
-    from omh_research.project import Project
-    from omh_research.settings import load_settings
     from omh_research.status import status_one
 
     try:
-        run = status_one(Project(load_settings(root)), slug)
+        run = status_one(_project(root), slug)
     except OmhError:
         return "working"
     return f"{run.phase}: {run.subtopics_done} of {run.subtopics_total} subtopics researched"
@@ -259,17 +260,26 @@ def _reports(root: str) -> list[str]:
     return sorted(name.removesuffix(ending) for name in names if name.endswith(ending))
 
 
+def _project(root: str) -> Project:
+    """Return the project for looking only: a damaged configuration stands in nobody's way, as on
+    the command line (there `doctor` tells of it, and every command that researches)."""
+    from omh_research.project import Project
+    from omh_research.settings import load_settings
+
+    return Project(load_settings(root, on_damage=lambda _: None))
+
+
 def _read(root: str, uri: str) -> str:
-    from omh_research.api import Engine
     from omh_research.showing import part_of
+    from omh_research.wiring import Wiring
 
     kind, _, name = uri.removeprefix("omh://").partition("/")
-    engine = Engine(root)
+    project = _project(root)
     if kind == "role":
-        return engine.wiring.role_text(name)
+        return Wiring(project).role_text(name)
     if kind not in PARTS or not uri.startswith("omh://"):
         raise UsageError(f"There is no resource {uri[:200]!r}.")
-    return part_of(engine.project, check_slug(name), kind)
+    return part_of(project, check_slug(name), kind)
 
 
 def make_server(root: str) -> Any:

@@ -176,6 +176,28 @@ def test_a_run_is_cancelled_while_another_call_waits_for_it(tmp_path: Path) -> N
     with_client(tmp_path, session)
 
 
+def test_a_damaged_configuration_stops_no_reading_and_no_cancel(tmp_path: Path) -> None:
+    """As `show`, `status`, `cancel` do: what looks or stops needs nothing of it; a start does."""
+
+    async def session(client: Any) -> None:
+        started = await call(
+            client, "research_start", topic=TOPIC, delegate="host", subtopics=SUBTOPICS
+        )
+        slug = started["slug"]
+        (tmp_path / ".omh" / "config.yaml").write_text("side_by_side: many\n")
+        plan = (await client.read_resource(f"omh://plan/{slug}")).contents[0].text
+        assert all(name in plan for name in FACTS)
+        role = (await client.read_resource("omh://role/researcher")).contents[0].text
+        assert "SUBTOPIC:" in role
+        assert (await call(client, "research_report", slug=slug, part="plan"))["text"] == plan
+        assert (await call(client, "research_status", slug=slug))["phase"] == "search"
+        refused = await refusal(client, "research_start", topic="Another topic of the tides")
+        assert "config.yaml" in refused["message"]
+        assert (await call(client, "research_cancel", slug=slug, reason="enough"))["ok"] is True
+
+    with_client(tmp_path, session)
+
+
 def test_malformed_calls_get_errors_that_name_what_is_wrong_and_change_nothing(
     tmp_path: Path,
 ) -> None:
