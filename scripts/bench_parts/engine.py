@@ -232,11 +232,14 @@ def _listing(folder: Path, count: int, rounds: int) -> list[dict]:
     ]  # fmt: skip
 
 
-def _read_only(folder: str) -> None:
-    directory = os.open(folder, os.O_RDONLY)
-    for entry in os.scandir(folder):
-        if entry.name.endswith(".json"):
-            fd = os.open(entry.name, os.O_RDONLY, dir_fd=directory)
-            os.read(fd, 65536)
-            os.close(fd)
-    os.close(directory)
+def _read_only(folder: str) -> list[bytes]:
+    """Read every state, as the spec's own baseline does: scandir, and open, read, close of each."""
+    return [_read(entry.path) for entry in os.scandir(folder) if entry.name.endswith(".json")]
+
+
+def _read(path: str) -> bytes:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(fd, 1 << 16)
+    finally:
+        os.close(fd)
