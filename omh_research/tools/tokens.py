@@ -282,13 +282,23 @@ def _script_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((language, re.compile(pattern)) for language, pattern in _SCRIPTS)
 
 
+def _question_votes(text: str) -> dict[str, float]:
+    from omh_research.tools.interrogatives import question_votes  # needed for few texts
+
+    return question_votes(text)
+
+
 def _closest(text: str, languages: tuple[str, ...]) -> str:
-    """The language whose stop words are most of the text's words; the first one on a tie."""
+    """The language whose stop words are most of the text's words; the first one on a tie.
+
+    A short question's first words count as well.
+    """
     found = words(text)
+    votes = _question_votes(text) if text.rstrip()[-1:] == "?" else {}
     best, most = languages[0], 0.0
     for language in languages:
         stops = stop_words(language)
-        hits = sum(1 for word in found if word in stops)
+        hits = sum(1 for word in found if word in stops) + votes.get(language, 0.0)
         if hits > most:
             best, most = language, hits
     return best
