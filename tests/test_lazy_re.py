@@ -7,6 +7,8 @@ import types
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import omh_research
 from omh_research.lazy_re import lazy_re
@@ -31,6 +33,65 @@ def _modules() -> Iterator[types.ModuleType]:
             yield importlib.import_module(found.name)
         except ImportError as missing:
             assert not (missing.name or "").startswith("omh_research")
+
+
+def _promising() -> list[object]:
+    from omh_research.extractive import questions
+
+    questions._asked()
+    found = {
+        id(lazy): lazy
+        for module in _modules()
+        for value in (*vars(module).values(), questions._asked())
+        for lazy in _patterns(value)
+        if vars(lazy)["_needs"] or vars(lazy)["_beyond_ascii"]
+    }
+    return list(found.values())
+
+
+@settings(max_examples=25 * 80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_every_match_of_a_pattern_holds_what_the_pattern_says_it_needs(data: st.DataObject) -> None:
+    lazy = data.draw(st.sampled_from(_promising()))
+    source, flags = vars(lazy)["_source"], vars(lazy)["_flags"]
+    text = data.draw(st.from_regex(re.compile(source, flags), alphabet=st.characters()))
+    assert vars(type(lazy))["may_match"](lazy, text), (source, text)
+
+
+def test_patterns_that_say_what_they_need_are_many_and_fold_no_letters_beyond_ascii() -> None:
+    promising = _promising()
+    assert len(promising) > 40
+    for lazy in promising:
+        if vars(lazy)["_flags"] & re.IGNORECASE:
+            for part in vars(lazy)["_needs"]:
+                assert part == part.lower()
+                assert part.isascii() or not any(char.isalpha() for char in part if char > "\x7f")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("plain", 0), ("see ARX\u0131V:1", 1), ("arxiv", 0), ("a ArXiv:2 and arxiv:3", 2)],
+)
+def test_a_text_without_what_a_pattern_needs_is_answered_without_compiling(
+    text: str, found: int
+) -> None:
+    eager = re.compile(r"arxiv:\d", re.IGNORECASE)
+
+    def make() -> re.Pattern[str]:
+        return lazy_re(eager.pattern, re.IGNORECASE, needs=("arxiv",))
+
+    assert len(make().findall(text)) == len(list(make().finditer(text))) == found
+    assert bool(make().search(text)) == bool(eager.search(text)) == bool(found)
+    assert bool(make().match(text)) == bool(eager.match(text))
+    assert bool(make().fullmatch(text)) == bool(eager.fullmatch(text))
+    assert make().split(text) == eager.split(text)
+    assert make().sub("-", text) == eager.sub("-", text)
+    assert make().sub(lambda match: match[0][:2], text, 1) == eager.sub(
+        lambda match: match[0][:2], text, 1
+    )
+    lazy = make()
+    lazy.search(text)
+    assert ("_compiled" in vars(lazy)) == ("arx" in text.lower())
 
 
 def test_every_lazy_pattern_of_the_package_compiles() -> None:

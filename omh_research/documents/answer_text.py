@@ -15,15 +15,17 @@ from omh_research.lazy_re import lazy_re
 _TAG = lazy_re(
     r"<(?P<end>/?)(?:think|thinking|thought|reasoning|scratchpad|analysis)(?:\s[^<>]{0,80})?>",
     re.IGNORECASE,
+    needs=("<",),
 )
 _WRAPPER_LINE = lazy_re(
     r"</?(?:answer|output|result|results|response|final|final_answer|tool_result|tool_output"
     r"|tool_response|function_result|function_results|stdout|text|content|document|findings"
     r"|report)(?:\s[^<>]{0,80})?>|\[/?(?:TOOL_OUTPUT|TOOL_RESULT|OUTPUT|RESULT)\]",
     re.IGNORECASE,
+    needs=("<", "output]", "result]"),
 )
-_ESCAPE_SEQUENCE = lazy_re(r"\x1b\[[0-9;?]{0,16}[A-Za-z]")
-_FENCE_LINE = lazy_re(r"(?:`{3,}|~{3,})[\w+.-]{0,30}")
+_ESCAPE_SEQUENCE = lazy_re(r"\x1b\[[0-9;?]{0,16}[A-Za-z]", needs=("\x1b",))
+_FENCE_LINE = lazy_re(r"(?:`{3,}|~{3,})[\w+.-]{0,30}", needs=("```", "~~~"))
 _TEXT_KEYS = ("result", "output", "text", "content", "answer", "response", "message", "final")
 _GUTTERS = "│┃┊║"
 _BOX_CORNERS = ("╭", "╰", "┌", "└", "╔", "╚")

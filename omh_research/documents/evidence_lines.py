@@ -19,7 +19,7 @@ _REF_LEAD = lazy_re(
     rf"\s*(?:[-*+•]\s+|\|\s*|\d{{1,3}}\.\s+)?(?:\*\*)?{REF}(?:\*\*)?\s*[:：|｜]?\s*"
 )
 _PRIORITY = lazy_re(r"\[?\s*P([1-6])\b[^\]|｜]{0,40}\]?", re.IGNORECASE)
-_CELL = lazy_re(r"\s*[|｜]\s*")
+_CELL = lazy_re(r"\s*[|｜]\s*", needs=("|", "｜"))
 _QUOTE_OPEN = '"“„«‹「『《〝＂‟'
 _QUOTE_CLOSE = '"”“»›」』》〞〟＂'
 

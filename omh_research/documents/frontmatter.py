@@ -32,7 +32,7 @@ _NOT_PLAIN = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "nu
 _TO_ESCAPE = lazy_re(
     "[\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]"
 )
-_SURROGATE = lazy_re("[\ud800-\udfff]")
+_SURROGATE = lazy_re("[\ud800-\udfff]", beyond_ascii=True)
 _BLOCK_LINE = lazy_re(r"[ \t]*(?:#.*|-(?:[ \t].*)?|\?[ \t].*|[\w\"'<][^:\n]{0,120}:(?:[ \t].*)?)?")
 
 

@@ -99,7 +99,10 @@ FINDING_SECTIONS = (
 REPORT_SECTIONS = ("summary", "details", "takeaways", "questions", "sources")
 
 _FOLLOWING = lazy_re(r"[(（:：&/,;—–|]|\s-\s|\s(?:and|und|et|y|e|en|ve|и|و)\s|[与與和及]")
-_NUMBERING = lazy_re(r"(?:(?:\d+|[ivx]+|[一二三四五六七八九十]+)\s*[.)、:：]|§)\s*")
+_NUMBERING = lazy_re(
+    r"(?:(?:\d+|[ivx]+|[一二三四五六七八九十]+)\s*[.)、:：]|§)\s*",
+    needs=(".", ")", "、", ":", "：", "§"),
+)
 _MARKUP = " \t*_`#[]【】<>"
 _MAX_LABEL_CHARS = 70
 _SYMBOLS = ("So", "Sk", "Cf")

@@ -15,7 +15,7 @@ from omh_research.lazy_re import lazy_re
 
 _KEY = lazy_re(r'([A-Za-z_][A-Za-z0-9_-]*|"[A-Za-z]+"):(?: |$)')
 _PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*|0|-?[1-9][0-9]*")
-_FOREIGN_ESCAPE = lazy_re(r"\\u(?:[dD][89a-fA-F]|(?:0000|FFFE|FFFF|fffe|ffff))")
+_FOREIGN_ESCAPE = lazy_re(r"\\u(?:[dD][89a-fA-F]|(?:0000|FFFE|FFFF|fffe|ffff))", needs=("\\u",))
 _STRINGS = json.JSONDecoder()
 _MAX_DEPTH = 4
 

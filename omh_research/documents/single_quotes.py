@@ -16,7 +16,8 @@ _MAX_ENDS = 6
 # An opening mark stands before a word and behind a space, an opening bracket or Han and kana.
 _OPEN = lazy_re(
     r"(?:(?<=[\s(\[{—–:,*_|\-])|(?<![\s\S])|(?<=[\u2e80-\u9fff\uff00-\uffef])(?=‘))"
-    r"['‘‚‹](?=[^\W_])(?!(?:[Tt]is|[Tt]was|[Tt]were|em|til|cause|bout|round|n)\b)(?!\d\ds?\b)"
+    r"['‘‚‹](?=[^\W_])(?!(?:[Tt]is|[Tt]was|[Tt]were|em|til|cause|bout|round|n)\b)(?!\d\ds?\b)",
+    needs=("'", "‘", "‚", "‹"),
 )
 _CLOSE = lazy_re(r"(?<=[^\s(\[{—–])['’‘›](?![A-Za-z0-9\u00c0-\u024f\u0370-\u04ff])")
 _WORD = lazy_re(r"[\u2e80-\u9fff]{1,2}|[^\W_\u2e80-\u9fff]+(?:['’][^\W_]+)*")

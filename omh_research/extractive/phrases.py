@@ -13,7 +13,13 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from omh_research.extractive.word_classes import is_adjective, is_light, is_verb, may_be_verb
+from omh_research.extractive.word_classes import (
+    is_adjective,
+    is_light,
+    is_measure,
+    is_verb,
+    may_be_verb,
+)
 from omh_research.lazy_re import lazy_re
 from omh_research.tools.stopwords import stop_phrases, stop_words
 from omh_research.tools.tokens import fold_word
@@ -30,7 +36,7 @@ _LINKS = {
     "pt": lazy_re(r"\s(?:de|do|da|dos|das)\s"),
 }
 _CHUNK = lazy_re(r"[^\s,.;:!?()\[\]{}\"“”„«»‹›<>|/*_`=+~^#।،؛؟。，、；：！？（）「」『』《》…–—]+")
-_HAN_RUN = lazy_re("[\u3400-\u9fff\u3005]{2,}|[\u30a1-\u30fa\u30fc]{3,}")
+_HAN_RUN = lazy_re("[\u3400-\u9fff\u3005]{2,}|[\u30a1-\u30fa\u30fc]{3,}", beyond_ascii=True)
 _CLITIC = lazy_re("['’](?:s|t|re|ve|ll|d|m)?$|['’].{3}")
 _DIGIT = lazy_re(r"\d")
 _EDGES = "'’‘-·•\ufeff\u200b\u200e\u200f"
@@ -48,7 +54,10 @@ _WEAK = (
     "несколько время часть كما عام سنة خلال بعض عدة أكثر أول كبير وقد أخرى عرض رقم سبيل "
     "المثال الرئيسية رئيسي بالقرب أيه एक वर्ष दो पहले बाद even still along across least "
     "example sets way form additional main earlier name named names group groups given taken "
-    "made erst siehe genannt größer anderen weitere weiterhin jeweils dabei sowohl gab kam"
+    "made every erst siehe genannt größer anderen weitere weiterhin jeweils dabei sowohl gab kam "
+    "pro vier fünf sechs beide beiden millimeter zentimeter meter kilometer kubikmeter hektar "
+    "quadratkilometer tonnen millionen milliarden tausend hundert prozent jahrzehnt jahrzehnte "
+    "jahrhundert wesentlichen mehr weniger mehreren verschiedenen wobei tat"
 )
 # Chinese words that name nothing, and characters no name begins or ends with.
 _WEAK_DENSE = frozenset(
@@ -106,6 +115,9 @@ def _runs(sentence: str, language: str) -> Iterator[list[_Word]]:
             yield run
             run = []
         if is_content:
+            if run and language == "de" and _is_past_noun(sentence, run[-1], start):
+                yield run  # "Torfabbau zerstört": after its noun a German name is complete
+                run = []
             if run and language == "en" and _ends_name(sentence, run[-1], start):
                 # "cell turns light": before an object the plural is a verb.
                 yield run[:-1] if may_be_verb(run[-1].folded) else run
@@ -123,6 +135,11 @@ def _ends_name(sentence: str, word: _Word, following: int) -> bool:
     if word.folded.endswith("ed") and sentence[following].isupper():
         return True
     return word.folded[-1:] == "s" and word.folded[-2:] not in ("ss", "us", "is")
+
+
+def _is_past_noun(sentence: str, word: _Word, following: int) -> bool:
+    """True when a word in lower case follows a German noun."""
+    return sentence[word.start].isupper() and sentence[following].islower()
 
 
 def _is_verb(text: str, word: _Word, start: int, language: str) -> bool:
@@ -157,6 +174,8 @@ def _groups(sentence: str, run: list[_Word], language: str) -> Iterator[str]:
                 (i and capitals[i - 1] and capitals[i])
                 or (end < len(run) and capitals[end - 1] and capitals[end])
             )
+            if is_measure(run[end - 1].folded, language):
+                continue
             if is_light(run[end - 1].folded, language) and _is_bare(run[i : end - 1], language):
                 continue
             if not (cuts_name and len(run) <= MAX_WORDS):
@@ -168,8 +187,8 @@ def _is_head(word: str, language: str) -> bool:
 
 
 def _is_bare(modifiers: list[_Word], language: str) -> bool:
-    """True when nothing but adjectives stands before the head ("regular rise", "rise")."""
-    return all(is_adjective(word.folded, language) for word in modifiers)
+    """True when nothing but adjectives stands before the head ("regular rise", "moved back")."""
+    return all(not _is_head(word.folded, language) for word in modifiers)
 
 
 def _linked(sentence: str, one: list[_Word], other: list[_Word], language: str) -> Iterator[str]:

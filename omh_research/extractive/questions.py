@@ -13,51 +13,124 @@ from functools import cache
 from omh_research.lazy_re import lazy_re
 from omh_research.tools.tokens import words
 
-_ASKED = {
+# By kind: what asks for it, in families of languages, and what every match of a family holds.
+_ASKED: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "date": (
-        r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b",
-        r"\bwann\b|\bwelche[mnrs]? (?:jahr\w*|datum|tag\w*|monat\w*|jahrhundert\w*)\b",
-        r"\bcuándo\b|\b(?:qué|cuál) (?:año|fecha|día|mes|siglo|década)\b|\bquando\b|\bche anno\b",
-        r"\bquand\b|\bquelle (?:année|date)\b|\bwanneer\b|\bne zaman\b|\bkiedy\b|\bnär\b",
-        r"\bкогда\b|\bкако(?:м|й|го) (?:год\w*|век\w*|день|месяц\w*)\b|\bкакую дату\b",
-        r"什[么麼](?:时候|時候)|何[时時]|哪一?[年天日月]|几[年月日]|幾[年月日]|いつ|何[年月日]|"
-        r"언제|몇 ?[년월]",
-        r"\bمتى\b|أ[يى]ّ? (?:عام|سنة|تاريخ|قرن|يوم|شهر)|कब|किस (?:वर्ष|साल|दिन|तारीख|सदी|महीने)",
+        (
+            r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b",
+            ("when", "what ", "which "),
+        ),
+        (
+            r"\bwann\b|\bwelche[mnrs]? (?:jahr\w*|datum|tag\w*|monat\w*|jahrhundert\w*)\b",
+            ("wann", "welche"),
+        ),
+        (
+            r"\bcuándo\b|\b(?:qué|cuál) (?:año|fecha|día|mes|siglo|década)\b|\bquando\b"
+            r"|\bche anno\b|\bquand\b|\bquelle (?:année|date)\b",
+            ("cuándo", "qué ", "cuál ", "quand", "che anno", "quelle "),
+        ),
+        (
+            r"\bwanneer\b|\bne zaman\b|\bkiedy\b|\bnär\b",
+            ("wanneer", "ne zaman", "kiedy", "när"),
+        ),
+        (
+            r"\bкогда\b|\bкако(?:м|й|го) (?:год\w*|век\w*|день|месяц\w*)\b|\bкакую дату\b",
+            ("когда", "како", "какую"),
+        ),
+        (
+            r"什[么麼](?:时候|時候)|何[时時]|哪一?[年天日月]|几[年月日]|幾[年月日]"
+            r"|いつ|何[年月日]|언제|몇 ?[년월]",
+            ("什", "何", "哪", "几", "幾", "いつ", "언제", "몇"),
+        ),
+        (
+            r"\bمتى\b|أ[يى]ّ? (?:عام|سنة|تاريخ|قرن|يوم|شهر)|कब|किस (?:वर्ष|साल|दिन|तारीख|सदी|महीने)",
+            ("متى", "أ", "कब", "किस"),
+        ),
     ),
     "number": (
-        r"\bhow (?:many|much|old|fast|long|far|tall|high|large|big|deep|often|wide|heavy)\b",
-        r"\bwhat (?:percent\w*|proportion|number|amount|fraction)\b|\bhoeveel\b|\bkaç\b|\bile\b",
-        r"\bwie ?(?:viele?[rnms]?|alt|hoch|lang|weit|groß|schnell|oft|tief|schwer|breit)\b",
-        r"\bcuánt[oa]s?\b|\bqué (?:porcentaje|número|cantidad)\b|\bcombien\b|\bquant[iaeo]s?\b",
-        r"\bсколько\b|\bкак(?:ой|ая|ое) (?:процент|доля|число|количество)\b",
-        r"多少|[几幾]|多[高长長大远遠重久深宽寬快]|いくつ|何[人個歳匹本回台%]|どれ(?:くらい|"
-        r"ほど)|몇|얼마",
-        r"(?:^|\s)كم\b|كم عدد|कितन[ेीा]",
+        (
+            r"\bhow (?:many|much|old|fast|long|far|tall|high|large|big|deep|often|wide|heavy)\b",
+            ("how ",),
+        ),
+        (r"\bwhat (?:percent\w*|proportion|number|amount|fraction)\b", ("what ",)),
+        (r"\bhoeveel\b|\bkaç\b|\bile\b", ("hoeveel", "kaç", "ile")),
+        (
+            r"\bwie ?(?:viele?[rnms]?|alt|hoch|lang|weit|groß|schnell|oft|tief|schwer|breit)\b",
+            ("wie",),
+        ),
+        (
+            r"\bcuánt[oa]s?\b|\bqué (?:porcentaje|número|cantidad)\b|\bcombien\b|\bquant[iaeo]s?\b",
+            ("cuánt", "qué ", "combien", "quant"),
+        ),
+        (
+            r"\bсколько\b|\bкак(?:ой|ая|ое) (?:процент|доля|число|количество)\b",
+            ("сколько", "как"),
+        ),
+        (
+            r"多少|[几幾]|多[高长長大远遠重久深宽寬快]|いくつ|何[人個歳匹本回台%]|どれ(?:くらい|ほど)|몇|얼마",
+            ("多", "几", "幾", "いくつ", "何", "どれ", "몇", "얼마"),
+        ),
+        (r"(?:^|\s)كم\b|كم عدد|कितन[ेीा]", ("كم", "कितन")),
     ),
     "person": (
-        r"\bwho(?:m|se)?\b|\bwe[rnm]\b|\bwessen\b|\bquién(?:es)?\b|\bqui\b|\bchi\b|\bquem\b|"
-        r"\bkto\b",
-        r"\b(?:кто|кем|кого|кому|чей|чья|чьё)\b|\bkim\b|[谁誰]|哪位|何人|だれ|누구|누가|कौन|"
-        r"किसने|किसके",
-        r"^من\b|\bمن (?:هو|هي|هم|الذي|التي|قام|كان|كانت)\b",
+        (r"\bwho(?:m|se)?\b", ("who",)),
+        (r"\bwe[rnm]\b|\bwessen\b", ("we",)),
+        (
+            r"\bquién(?:es)?\b|\bqui\b|\bchi\b|\bquem\b|\bkto\b|\bkim\b",
+            ("quién", "qui", "chi", "quem", "kto", "kim"),
+        ),
+        (r"\b(?:кто|кем|кого|кому|чей|чья|чьё)\b", ("к", "ч")),
+        (
+            r"[谁誰]|哪位|何人|だれ|누구|누가|कौन|किसने|किसके",
+            ("谁", "誰", "哪位", "何人", "だれ", "누", "कौन", "किस"),
+        ),
+        (r"^من\b|\bمن (?:هو|هي|هم|الذي|التي|قام|كان|كانت)\b", ("من",)),
     ),
     "place": (
-        r"\bwhere\b|\b(?:what|which) (?:city|country|state|place|region|river|town|location)\b",
-        r"\bwo(?:her|hin)?\b|\bdónde\b|\boù\b|\bdove\b|\bonde\b|\bwaar\b|\bnerede\b|\bgdzie\b",
-        r"\b(?:где|куда|откуда)\b|哪[里裡儿兒]|什[么麼]地方|哪些?(?:地[区方區])|何[处處]|どこ|어디",
-        r"哪[个個一]?(?:国|國|城|省|市|州)|\bأين\b|कहाँ|कहां|किस (?:शहर|देश|राज्य)",
+        (
+            r"\bwhere\b|\b(?:what|which) (?:city|country|state|place|region|river|town|location)\b",
+            ("where", "what ", "which "),
+        ),
+        (
+            r"\bwo(?:her|hin)?\b|\bdónde\b|\boù\b|\bdove\b|\bonde\b|\bwaar\b|\bnerede\b|\bgdzie\b",
+            ("wo", "dónde", "où", "dove", "onde", "waar", "nerede", "gdzie"),
+        ),
+        (r"\b(?:где|куда|откуда)\b", ("где", "куда")),
+        (
+            r"哪[里裡儿兒]|什[么麼]地方|哪些?(?:地[区方區])|何[处處]|どこ|어디|哪[个個一]?(?:国|國|城|省|市|州)",
+            ("哪", "什", "何", "どこ", "어디"),
+        ),
+        (r"\bأين\b|कहाँ|कहां|किस (?:शहर|देश|राज्य)", ("أين", "कह", "किस")),
     ),
     "reason": (
-        r"\bwhy\b|\bwhat (?:caused|causes|reason)\b|\bwarum\b|\bweshalb\b|\bwieso\b|\bpor ?qué\b",
-        r"\bpourquoi\b|\bperché\b|\bwaarom\b|\bneden\b|\bniçin\b|\b(?:почему|зачем)\b|\bdlaczego\b",
-        r"[为為]什[么麼]|[为為]何|何故|原因|なぜ|왜|\bلماذا\b|\bسبب\b|क्यों",
+        (r"\bwhy\b|\bwhat (?:caused|causes|reason)\b", ("why", "what ")),
+        (
+            r"\bwarum\b|\bweshalb\b|\bwieso\b|\bpor ?qué\b|\bpourquoi\b|\bperché\b|\bwaarom\b"
+            r"|\bneden\b|\bniçin\b|\bdlaczego\b",
+            ("warum", "weshalb", "wieso", "por", "pourquoi", "perché", "waarom", "neden", "niçin",
+             "dlaczego"),
+        ),
+        (r"\b(?:почему|зачем)\b", ("почему", "зачем")),
+        (
+            r"[为為]什[么麼]|[为為]何|何故|原因|なぜ|왜|\bلماذا\b|\bسبب\b|क्यों",
+            ("为", "為", "何故", "原因", "なぜ", "왜", "لماذا", "سبب", "क्यों"),
+        ),
     ),
     "definition": (
-        r"^(?:what|who) (?:is|are|was|were) (?:an? |the )?[\w'-]+(?: [\w'-]+)?\s*\?*$",
-        r"^was (?:ist|sind|war) |^qué (?:es|son|era) |^что такое |^qu'est-ce que |^cos'è ",
-        r"什[么麼]是|何[谓謂]|とは|^ما (?:هو|هي) |क्या (?:है|हैं)\s*[?？]?$|무엇(?:인가|입니까)",
+        (
+            r"^(?:what|who) (?:is|are|was|were) (?:an? |the )?[\w'-]+(?: [\w'-]+)?\s*\?*$",
+            ("what ", "who "),
+        ),
+        (
+            r"^was (?:ist|sind|war) |^qué (?:es|son|era) |^что такое |^qu'est-ce que |^cos'è ",
+            ("was ", "qué ", "что ", "qu'est", "cos'è"),
+        ),
+        (
+            r"什[么麼]是|何[谓謂]|とは|^ما (?:هو|هي) |क्या (?:है|हैं)\s*[?？]?$|무엇(?:인가|입니까)",
+            ("什", "何", "とは", "ما ", "क्या", "무엇"),
+        ),
     ),
-}
+}  # fmt: skip
 _NUMBER_WORDS = (
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|"
     r"million|billion|half|third|quarter|twice|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|"
@@ -123,10 +196,17 @@ _CAUSE = lazy_re(r"\b(?:caused|causes)\b")
 
 
 @cache
-def _patterns(table: str) -> dict[str, re.Pattern[str]]:
+def _asked() -> dict[str, tuple[re.Pattern[str], ...]]:
     """Patterns for text in lower case: ignoring case would make them slow to compile."""
-    if table == "asked":
-        return {kind: lazy_re("|".join(parts)) for kind, parts in _ASKED.items()}
+    return {
+        kind: tuple(lazy_re(pattern, needs=needs) for pattern, needs in families)
+        for kind, families in _ASKED.items()
+    }
+
+
+@cache
+def _offered() -> dict[str, re.Pattern[str]]:
+    """Patterns for text in lower case."""
     return {kind: lazy_re(pattern) for kind, pattern in _OFFERED.items()}
 
 
@@ -136,7 +216,11 @@ def answer_kinds(question: str) -> frozenset[str]:
     Empty for a topic that is no question. A question for a date is not one for a number too.
     """
     lowered = question.lower()
-    asked = {kind for kind, pattern in _patterns("asked").items() if pattern.search(lowered)}
+    asked = {
+        kind
+        for kind, patterns in _asked().items()
+        if any(pattern.search(lowered) for pattern in patterns)
+    }
     if "date" in asked:
         asked.discard("number")
     return frozenset(asked)
@@ -146,9 +230,10 @@ def strip_question_words(question: str) -> str:
     """Return the question in lower case without the words that only ask ("how many", "哪一年")."""
     question = question.lower()
     kept = _CAUSE.findall(question)  # "what causes": a sentence that says "caused by" answers it
-    for kind, pattern in _patterns("asked").items():
+    for kind, patterns in _asked().items():
         if kind != "definition":  # its patterns take the subject along
-            question = pattern.sub(" ", question)
+            for pattern in patterns:
+                question = pattern.sub(" ", question)
     return " ".join([question, *kept])
 
 
@@ -177,7 +262,7 @@ def _offers(kind: str, asked: str, sentence: str) -> float | None:
             return None
         names = (part for found in _NAME.finditer(sentence) for part in words(found.group()))
         return float(any(name not in asked for name in names))
-    pattern = _patterns("offered")[kind]
+    pattern = _offered()[kind]
     found = (match.group().casefold() for match in pattern.finditer(sentence.lower()))
     if kind in ("number", "date"):
         return float(any(text not in asked for text in found))

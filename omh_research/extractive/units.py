@@ -36,9 +36,15 @@ _MARKERS = lazy_re(
     r"SUBTOPIC COVERAGE|KEY_POINTS)\s*[:：]|\(insufficient sources for this subtopic\)|^-{3}\s",
     re.I,
 )
-_CITED = lazy_re(r"[\[【［〔]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】］〕]")
-_LINKED = lazy_re(r"!?\[[^\]\n]{0,300}\]\([^)\n]{0,500}\)|<https?:|^\s*\[[^\]]+\]:\s")
-_ADDRESS = lazy_re(r"https?://|www\.|\bdoi\b|10\.\d{4,9}/", re.I)
+_CITED = lazy_re(
+    r"[\[【［〔]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】］〕]", needs=("[", "【", "［", "〔")
+)
+_LINKED = lazy_re(
+    r"!?\[[^\]\n]{0,300}\]\([^)\n]{0,500}\)|<https?:|^\s*\[[^\]]+\]:\s", needs=("[", "<http")
+)
+_ADDRESS = lazy_re(
+    r"https?://|www\.|\bdoi\b|10\.\d{4,9}/", re.I, needs=("http", "www.", "doi", "10.")
+)
 _REFERENCE = lazy_re(
     r"^\W{0,3}(?:\[?\d{1,3}[\].)]\s*)?[^\W\d_][\w’'-]+,\s+(?:[A-Z]\.|"
     r"[A-Z][a-z]+,).{0,200}\b(?:19|20)\d\d\b"
@@ -67,9 +73,12 @@ _TEMPLATE = lazy_re(
     r"\{[a-z ]{2,60}\}|<(?:insert|your|add|enter|title|url|topic|subtopic|name)\b|"
     r"\[[a-z][^\]\n]*\]",
     re.I,
+    needs=("lorem", "placeholder", "sample", "todo", "fixme", "{", "<", "["),
 )
 _SEPARATORS = lazy_re(r"\s[|·•»›/]\s|\t")
-_ENDING_NOTES = lazy_re(r"(?:\s*[\[【]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】])+$")
+_ENDING_NOTES = lazy_re(
+    r"(?:\s*[\[【]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】])+$", needs=("[", "【")
+)
 _OPENING = lazy_re(r"^(?:\\?[-*+•>]\s+|\d{1,3}[.)]\s+(?=\D)|(?:[\[【]\s*\^?\d{1,4}\s*[\]】]\s*)+)")
 
 

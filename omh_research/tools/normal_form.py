@@ -29,7 +29,8 @@ _SPACED_SIGNS = 8
 # readers emit for a hyphen at a line break (U+FFFE, U+0002), trade marks, Arabic tatweel.
 _INVISIBLE = lazy_re(
     "[\u00ad\u0640\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f"
-    "\ufeff\u00a9\u00ae\u2120\u2122\U000e0000-\U000e01ef]+"
+    "\ufeff\u00a9\u00ae\u2120\u2122\U000e0000-\U000e01ef]+",
+    beyond_ascii=True,
 )
 _BROKEN_WORD = lazy_re("[\ufffe\x02\u00ad](?:[ \t\r]{0,80}\n[ \t]{0,80})?")
 
@@ -203,7 +204,7 @@ _EMPHASIS = lazy_re(r"[*_`]{1,3}|~~")
 _LINE_MARK = lazy_re(r"(?:\n|\A)[ \t]{0,12}(?:#{1,6} |> ?|[-*+] )")
 _NOTE_MARK = lazy_re(r"(?:\[\d{1,3}\]){1,9}")
 _RAISED_DIGIT = lazy_re(f"[{_RAISED}]")
-_RAISED_MARK = lazy_re(f"[{_RAISED}]{{1,3}}")
+_RAISED_MARK = lazy_re(f"[{_RAISED}]{{1,3}}", beyond_ascii=True)
 _HIDDEN = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _NOTE_AFTER = frozenset(".,;:!?)\"'\u2019\u201d\u3002\uff0c")
 _INCH = lazy_re(r'(\d)"')

@@ -8,6 +8,7 @@ addresses (see `sources`). Importers: tools.gate.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -22,13 +23,18 @@ _TAGS = (
     "|select|small|span|strike|strong|sub|summary|sup|table|tbody|td|template|textarea|tfoot|th"
     "|thead|title|tr|tt|u|ul|var|wbr"
 )
-_HTML = lazy_re(rf"(?i)</?(?:{_TAGS})(?:\s[^<>\n]{{0,400}})?/?>|<!doctype\b|<\?xml\b")
+_HTML = lazy_re(
+    rf"</?(?:{_TAGS})(?:\s[^<>\n]{{0,400}})?/?>|<!doctype\b|<\?xml\b", re.IGNORECASE, needs=("<",)
+)
 # A host with `www.`, with a path, or with one of the endings that prose has no other use for.
 _HOST = r"[a-z0-9][a-z0-9-]{0,62}(?:\.[a-z0-9][a-z0-9-]{0,62}){0,6}"
+_ENDINGS = "com|org|net|info|biz|xyz|shop|online|site|store|top|example"
 _BARE = lazy_re(
-    rf"(?i)(?<![\w@/.:=&?%#~-])(?:www\.{_HOST}(?:/[^\s<>\"'“”)\]，。；]*)?"
+    rf"(?<![\w@/.:=&?%#~-])(?:www\.{_HOST}(?:/[^\s<>\"'“”)\]，。；]*)?"
     rf"|{_HOST}\.[a-z]{{2,24}}/[^\s<>\"'“”)\]，。；]*"
-    rf"|{_HOST}\.(?:com|org|net|info|biz|xyz|shop|online|site|store|top|example)(?![\w.-]*\w))"
+    rf"|{_HOST}\.(?:{_ENDINGS})(?![\w.-]*\w))",
+    re.IGNORECASE,
+    needs=("www.", "/", *(f".{ending}" for ending in _ENDINGS.split("|"))),
 )
 _URL = lazy_re(r"(?i)https?://\S+|\b10\.\d{4,9}/\S+|\bcorpus:\S+|\bdoi:\S+")
 _MAX_TOLD = 5
