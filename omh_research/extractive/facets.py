@@ -37,8 +37,10 @@ MAX_SENTENCES = 40
 # Of what the nearest document holds of the topic: to be looked at, and to name the first facets.
 MIN_SHARE = 0.3
 NEAR_SHARE = 0.5
+TITLE_WEIGHT = 1.5
 MAX_CANDIDATES = 150
 MAX_QUERY_WORDS = 12
+_OPENING = " \"'“”„«»‘’(–—-•*"
 _DENSE = ("zh", "ja")
 _CASED = ("en", "es", "fr", "it", "pt", "nl", "sv", "ru", "uk", "pl", "tr")
 _LONG_NOUN = 10
@@ -54,23 +56,28 @@ class Facet(Struct, frozen=True):
 
 
 class _Found(Struct, frozen=True):
-    """The sentences nearest to the topic, what share of it each document holds, its stems."""
+    """The sentences nearest to the topic, what share of it each document holds, its stems.
+
+    `heads` are the stems of each document's title and headings.
+    """
 
     sentences: list[Scored]
     shares: list[float]
     topic_tokens: frozenset[str]
+    heads: list[frozenset[str]]
 
 
 class _Candidate(Struct, frozen=True):
     """A phrase: its stems, its worth, and the sentences beside the lead that hold it, best first.
 
-    A sentence is (place in the ranking, document).
+    A sentence is (place in the ranking, document). A plain one is a lone common word.
     """
 
     name: str
     tokens: frozenset[str]
     weight: float
     support: tuple[tuple[int, int], ...]
+    is_plain: bool = False
 
 
 def plan_facets(brief: Brief, hits: Sequence[Hit]) -> tuple[Facet, ...]:
@@ -82,7 +89,10 @@ def plan_facets(brief: Brief, hits: Sequence[Hit]) -> tuple[Facet, ...]:
     fewest, most = brief.wanted_subtopics
     wanted = fewest if is_question(brief.topic) else most
     found = _find_sentences(brief, hits)
-    chosen = _choose(_candidates(brief, found, NEAR_SHARE), wanted, [])
+    near = _candidates(brief, found, NEAR_SHARE)
+    chosen = _choose([item for item in near if not item.is_plain], wanted, [])
+    if len(chosen) < fewest:
+        chosen = _choose(near, fewest, chosen)
     if len(chosen) < fewest:
         candidates = _candidates(brief, found, 0.0)
         chosen = _choose(candidates, fewest, chosen)
@@ -159,11 +169,11 @@ def render_plan(facets: Sequence[Facet]) -> str:
 
 def _candidates(brief: Brief, found: _Found, least_share: float) -> list[_Candidate]:
     """Rate the phrases of documents that hold at least this share of the topic, best first."""
-    best, topic_tokens = found.sentences, found.topic_tokens
+    best = found.sentences
     # The report leads with the best sentence and its neighbours; a facet needs something besides.
     near = range(-2, 3)
     lead = {(best[0].document, best[0].unit.order + step) for step in near} if best else set()
-    seen = _Seen({}, defaultdict(list), defaultdict(list))
+    seen = _Seen()
     recurring = repeated_groups([item.unit.text for item in best], brief.language)
     decay = 2 if is_question(brief.topic) else 5
     nearness = _nearness(best, found.shares)
@@ -175,9 +185,11 @@ def _candidates(brief: Brief, found: _Found, least_share: float) -> list[_Candid
         names = set(find_phrases(item.unit.text, brief.language))
         if brief.language in _DENSE:
             names |= {group for group in recurring if group in item.unit.text}
+        opening = item.unit.text.lstrip(_OPENING)
         for phrase in sorted(names):
-            seen.add(phrase, value, None if is_lead else (place, item.document))
-    return _rate(brief, seen, topic_tokens)
+            mention = _Mention(value, place, item.document, is_lead, not opening.startswith(phrase))
+            seen.add(phrase, mention)
+    return _rate(brief, seen, found)
 
 
 def _nearness(scored: Sequence[Scored], shares: Sequence[float]) -> dict[int, float]:
@@ -191,36 +203,77 @@ def _nearness(scored: Sequence[Scored], shares: Sequence[float]) -> dict[int, fl
     }
 
 
-class _Seen(NamedTuple):
-    """What was seen of each phrase, by its stems: a spelling, its values, its sentences."""
+class _Mention(NamedTuple):
+    """A phrase in one sentence: what that is worth, its place in the ranking, its document.
 
-    spelling: dict[str, str]
-    values: dict[str, list[float]]
-    support: dict[str, list[tuple[int, int]]]
+    A sentence of the lead adds weight only. Where a sentence begins, a capital tells nothing.
+    """
 
-    def add(self, phrase: str, value: float, sentence: tuple[int, int] | None) -> None:
-        """Count one sentence; None is the lead, which only adds weight."""
+    value: float
+    place: int
+    document: int
+    is_lead: bool
+    is_inside: bool
+
+
+class _Seen:
+    """What was seen of each phrase, by its stems: a spelling and its mentions."""
+
+    def __init__(self) -> None:
+        self.spelling: dict[str, str] = {}
+        self.mentions: dict[str, list[_Mention]] = defaultdict(list)
+
+    def add(self, phrase: str, mention: _Mention) -> None:
+        """Count one sentence; a spelling from inside one is preferred."""
         key = " ".join(tokenize(phrase))
-        self.spelling.setdefault(key, phrase)
-        self.values[key].append(value)
-        if sentence is not None:
-            self.support[key].append(sentence)
+        known = self.mentions[key]
+        if not known or (mention.is_inside and not any(one.is_inside for one in known)):
+            self.spelling[key] = phrase
+        known.append(mention)
+
+    def is_name(self, key: str) -> bool:
+        """True when it has capitals where a common word has none."""
+        words = self.spelling[key].split()
+        return all(word[:1].isupper() for word in words) and (
+            len(words) > 1 or any(mention.is_inside for mention in self.mentions[key])
+        )
 
 
-def _rate(brief: Brief, seen: _Seen, topic_tokens: frozenset[str]) -> list[_Candidate]:
+def _rate(brief: Brief, seen: _Seen, found: _Found) -> list[_Candidate]:
     rated: list[_Candidate] = []
-    for key, values in seen.values.items():
+    for key, mentions in seen.mentions.items():
+        name = seen.spelling[key]
+        tokens = frozenset(content_tokens(name, brief.language))
+        if not tokens or _rewords(tokens, found.topic_tokens):
+            continue
+        values = [
+            # What a document calls itself, it is about.
+            one.value * (TITLE_WEIGHT if tokens <= found.heads[one.document] else 1.0)
+            for one in mentions
+        ]
         # Each further sentence adds half: common words recur most and name least.
         best = sorted(values, reverse=True)[:_COUNTED]
         weight = sum(value * 0.5**place for place, value in enumerate(best))
-        name = seen.spelling[key]
-        tokens = frozenset(content_tokens(name, brief.language))
-        if not tokens or _rewords(tokens, topic_tokens):
-            continue
-        worth = weight * _shape(name, brief.language)
-        rated.append(_Candidate(name, tokens, worth, tuple(seen.support[key])))
+        # German nouns all have capitals: they name nothing by that.
+        is_name = brief.language != "de" and seen.is_name(key)
+        worth = weight * _shape(name, brief.language, is_name)
+        is_plain = not is_name and _is_plain(name, brief.language)
+        support = _support(tokens, key, seen, found)
+        rated.append(_Candidate(name, tokens, worth, support, is_plain))
     rated.sort(key=lambda candidate: (-candidate.weight, candidate.name))
     return rated
+
+
+def _support(
+    tokens: frozenset[str], key: str, seen: _Seen, found: _Found
+) -> tuple[tuple[int, int], ...]:
+    """Return the sentences beside the lead that speak of a phrase: that hold it, or its words."""
+    lead = {one.place for one in seen.mentions[key] if one.is_lead}
+    return tuple(
+        (place, item.document)
+        for place, item in enumerate(found.sentences)
+        if place not in lead and tokens <= item.unit.terms
+    )
 
 
 def _find_sentences(brief: Brief, hits: Sequence[Hit]) -> _Found:
@@ -240,7 +293,7 @@ def _find_sentences(brief: Brief, hits: Sequence[Hit]) -> _Found:
     relevant = keep_relevant(scored)
     kept = set(map(id, relevant))
     best = [*relevant, *(item for item in scored if id(item) not in kept)][:MAX_SENTENCES]
-    return _Found(best, shares, topic_tokens)
+    return _Found(best, shares, topic_tokens, heads)
 
 
 def _shares_of_topic(
@@ -273,19 +326,30 @@ def _differ(one: _Candidate, other: _Candidate) -> bool:
     return shared * 3 <= min(len(one.tokens), len(other.tokens))
 
 
-def _shape(name: str, language: str) -> float:
+def _is_plain(name: str, language: str) -> bool:
+    """True for one word that is no name and no German compound (or ends in no German noun).
+
+    Elsewhere it cannot be told.
+    """
+    if language == "de":
+        last = name.split()[-1]
+        return last[:1].islower() or (last == name and len(name) < _LONG_NOUN)
+    return language in _CASED and " " not in name
+
+
+def _shape(name: str, language: str, is_name: bool) -> float:
     """How good a name the phrase makes: two words say more than one, a lone common word little."""
     if language in _DENSE:
         return {2: 0.7, 3: 1.0, 4: 1.3, 5: 1.1, 6: 1.0}.get(len(name), 0.5)
     parts = name.split()
     capitals = [part[:1].isupper() for part in parts]
     if language == "de":  # nouns have capitals: a name ends in one; compounds are one long word
-        score = {1: 1.0 if len(name) >= _LONG_NOUN else 0.5, 2: 1.3, 3: 1.1}.get(len(parts), 0.5)
+        score = {1: 1.0 if len(name) >= _LONG_NOUN else 0.25, 2: 1.3, 3: 1.1}.get(len(parts), 0.5)
         return score if capitals[-1] else 0.2 * score
     score = {1: 0.5, 2: 1.3, 3: 1.3}.get(len(parts), 0.8)
-    if language in _CASED and len(parts) == 1 and not capitals[0]:
-        score *= 0.3 if language == "en" and not _NOUNLIKE.search(name) else 0.6
-    return score * (1.25 if all(capitals) else 1.0)
+    if language in _CASED and len(parts) == 1 and not is_name:
+        score *= 0.15 if language == "en" and not _NOUNLIKE.search(name) else 0.35
+    return score * (1.25 if is_name else 1.0)
 
 
 def _queries(name: str, brief: Brief) -> tuple[str, ...]:

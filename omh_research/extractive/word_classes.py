@@ -41,6 +41,30 @@ _VERBS_EN = (
     "treat try turn understand undergo unite use vary visit wait walk want warm wash watch "
     "wear win wish withstand wonder work write yield"
 )
+# More of them, of which only the finite forms stand beside nouns as verbs: "restored marshes" and
+# "evaporating water" are names, "rivers restore" and "encompasses basins" are not.
+_FINITE_EN = (
+    "absorb accompany accuse adjust admire admit advise aim alter appoint appreciate assess "
+    "assign attach attract ban bend blame boast borrow breathe capture celebrate cite clarify "
+    "climb cling clog commit communicate complain concern condemn confess confirm confront "
+    "connect conquer consult consume correspond criticise criticize cultivate defend depart "
+    "deserve detect devote diminish disagree dissolve distinguish distribute dominate donate "
+    "drag dwell ease edit educate eject emit emphasise emphasize encompass encounter endure "
+    "engage enhance enlarge ensure entitle erect erode evacuate evaluate evaporate evoke exclude "
+    "execute exhibit expel exploit explore expose fade favour favor forget forgive freeze govern "
+    "grab grasp greet hang hate heal hesitate hide hire ignore illustrate imagine impose impress "
+    "incorporate inform inherit inhibit initiate injure inspire install instruct integrate "
+    "interact interpret interrupt investigate invite justify kidnap lend listen locate migrate "
+    "modify motivate neglect negotiate nominate notice obey observe omit overcome overtake owe "
+    "persist persuade plead pose praise pray predict presume pretend prevail proceed proclaim "
+    "purchase pursue quit quote rank react rebuild recall recommend recruit regain regard "
+    "regulate reinforce relax rent reproduce resemble reside resign resolve restore restrict "
+    "retire retrieve revise seize select shake shelve shoot shout sing slide soak spill spoil "
+    "squeeze stare steal steer stick stimulate stretch struggle submit sue suspect suspend "
+    "sustain swallow swear sweep tackle tempt terminate testify thrive tolerate transfer "
+    "translate transmit trigger undermine urge utilise utilize vanish violate warn weaken weigh "
+    "welcome widen wipe worry wrap"
+)
 _FORMS_EN = (
     "arose ate bent bore born borne became began begun bound brought built bought came chose "
     "chosen cut dealt drew drawn drove driven eaten fell fallen fed felt fought found flew "
@@ -95,7 +119,17 @@ _LIGHT_EN = (
     "section set sets side sides sort source sources stage state step steps system systems "
     "term terms thing things third thousands times today type types unit units use value "
     "values version view way ways week weeks word words work world year years majority "
-    "kilometres kilometers metres meters miles feet tonnes tons hectares degrees"
+    "kilometres kilometers metres meters miles feet tonnes tons hectare hectares degrees "
+    "front back top bottom middle rest hundreds thousands dozens couple handful piece pieces "
+    "pair variety series dollars pounds euros kilograms litres liters centimetres centimeters "
+    "millimetres millimeters acres inches summers winters afternoon morning evening night "
+    "president minister scientist scientists researcher researchers expert experts official "
+    "officials spokesman spokeswoman author authors"
+)
+_MEASURES_EN = (
+    "kilometre kilometres kilometer kilometers metre metres meter meters mile miles feet tonne "
+    "tonnes tons hectare hectares degrees dollars pounds euros kilograms litres liters "
+    "centimetre centimetres centimeters millimetre millimetres millimeters acres inches percent"
 )
 # What a topic asks about something, rather than the thing itself: such a word alone does not bring
 # a document near the topic.
@@ -131,6 +165,10 @@ def _verbs_en() -> frozenset[str]:
             forms |= {f"{base[:-1]}ies", f"{base[:-1]}ied"}
         if len(base) <= 5 and base[-1] in "bdglmnprt" and base[-2] in "aeiou":
             forms |= {f"{base}{base[-1]}ed", f"{base}{base[-1]}ing"}
+    for base in _FINITE_EN.split():
+        forms |= {base, f"{base}s", f"{base}es"}
+        if base.endswith("y"):
+            forms.add(f"{base[:-1]}ies")
     return frozenset(map(fold_word, forms)) - _folded(_NOUNS_EN)
 
 
@@ -151,13 +189,18 @@ def is_adjective(word: str, language: str) -> bool:
     """Return whether a folded word mostly stands before a noun (English; False elsewhere)."""
     if language != "en":
         return False
-    endings = ("ous", "ful", "ible", "able", "less", "ular", "ically")
+    endings = ("ous", "ful", "ible", "able", "less", "ular", "ically", "ional")
     return word in _folded(_ADJECTIVES_EN) or (len(word) > 6 and word.endswith(endings))
 
 
 def is_light(word: str, language: str) -> bool:
     """Return whether a folded noun names nothing by itself (English; False elsewhere)."""
     return language == "en" and word in _folded(_LIGHT_EN)
+
+
+def is_measure(word: str, language: str) -> bool:
+    """Return whether a folded noun is a unit of measure: no name ends in one (English)."""
+    return language == "en" and word in _folded(_MEASURES_EN)
 
 
 def aspects() -> frozenset[str]:
