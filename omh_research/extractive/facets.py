@@ -31,12 +31,13 @@ from omh_research.extractive.scoring import (
 )
 from omh_research.extractive.units import Unit, heading_terms, quotable_units
 from omh_research.lazy_re import lazy_re
-from omh_research.tools.tokens import content_tokens, content_words, tokenize
+from omh_research.tools.tokens import content_tokens, content_words, detect_language, tokenize
 
 MAX_SENTENCES = 40
 # Of what the nearest document holds of the topic: to be looked at, and to name the first facets.
 MIN_SHARE = 0.3
 NEAR_SHARE = 0.5
+SURE_CHARS = 300
 TITLE_WEIGHT = 1.5
 MAX_CANDIDATES = 150
 MAX_QUERY_WORDS = 12
@@ -58,13 +59,14 @@ class Facet(Struct, frozen=True):
 class _Found(Struct, frozen=True):
     """The sentences nearest to the topic, what share of it each document holds, its stems.
 
-    `heads` are the stems of each document's title and headings.
+    `heads` are the stems of each document's title and headings, `languages` what it is written in.
     """
 
     sentences: list[Scored]
     shares: list[float]
     topic_tokens: frozenset[str]
     heads: list[frozenset[str]]
+    languages: list[str]
 
 
 class _Candidate(Struct, frozen=True):
@@ -174,7 +176,8 @@ def _candidates(brief: Brief, found: _Found, least_share: float) -> list[_Candid
     near = range(-2, 3)
     lead = {(best[0].document, best[0].unit.order + step) for step in near} if best else set()
     seen = _Seen()
-    recurring = repeated_groups([item.unit.text for item in best], brief.language)
+    dense = [item.unit.text for item in best if found.languages[item.document] in _DENSE]
+    recurring = repeated_groups(dense, brief.language)
     decay = 2 if is_question(brief.topic) else 5
     nearness = _nearness(best, found.shares)
     for place, item in enumerate(best):
@@ -182,8 +185,9 @@ def _candidates(brief: Brief, found: _Found, least_share: float) -> list[_Candid
             continue
         is_lead = (item.document, item.unit.order) in lead
         value = max(0.0, item.score) * nearness[item.document] / (1 + place / decay)
-        names = set(find_phrases(item.unit.text, brief.language))
-        if brief.language in _DENSE:
+        language = found.languages[item.document]
+        names = set(find_phrases(item.unit.text, language))
+        if language in _DENSE:
             names |= {group for group in recurring if group in item.unit.text}
         opening = item.unit.text.lstrip(_OPENING)
         for phrase in sorted(names):
@@ -254,10 +258,11 @@ def _rate(brief: Brief, seen: _Seen, found: _Found) -> list[_Candidate]:
         # Each further sentence adds half: common words recur most and name least.
         best = sorted(values, reverse=True)[:_COUNTED]
         weight = sum(value * 0.5**place for place, value in enumerate(best))
+        language = found.languages[mentions[0].document]
         # German nouns all have capitals: they name nothing by that.
-        is_name = brief.language != "de" and seen.is_name(key)
-        worth = weight * _shape(name, brief.language, is_name)
-        is_plain = not is_name and _is_plain(name, brief.language)
+        is_name = language != "de" and seen.is_name(key)
+        worth = weight * _shape(name, language, is_name)
+        is_plain = not is_name and _is_plain(name, language)
         support = _support(tokens, key, seen, found)
         rated.append(_Candidate(name, tokens, worth, support, is_plain))
     rated.sort(key=lambda candidate: (-candidate.weight, candidate.name))
@@ -293,7 +298,13 @@ def _find_sentences(brief: Brief, hits: Sequence[Hit]) -> _Found:
     relevant = keep_relevant(scored)
     kept = set(map(id, relevant))
     best = [*relevant, *(item for item in scored if id(item) not in kept)][:MAX_SENTENCES]
-    return _Found(best, shares, topic_tokens, heads)
+    languages = [_language(hit, brief.language) for hit in hits]
+    return _Found(best, shares, topic_tokens, heads, languages)
+
+
+def _language(hit: Hit, otherwise: str) -> str:
+    """The language of a document, where there is enough of it to tell: names are cut by it."""
+    return detect_language(hit.snippet) if len(hit.snippet) >= SURE_CHARS else otherwise
 
 
 def _shares_of_topic(

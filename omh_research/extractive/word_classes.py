@@ -72,7 +72,7 @@ _FORMS_EN = (
     "learned learnt left lent let lain lay lost made meant met paid put ran read risen rose "
     "said saw seen sought sold sent set shook shaken shown shrank shrunk sank sunk sat slept "
     "spoke spoken spent stood struck swam swum took taken taught told thought threw thrown "
-    "tried understood wore worn won wrote written being having doing isn was were got gotten"
+    "tried understood wore worn won wrote written being having doing isn was were got gotten frees"
 )
 # Nouns among the forms above: never taken for a verb.
 _NOUNS_EN = (
