@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -33,7 +34,7 @@ from omh_research.tools.ranking import MAX_QUERY_TERMS, NEEDS_FOLDING, search_te
 from omh_research.tools.tokens import content_words, search_terms, words
 
 PROVIDER = "corpus"
-_CHUNK_FILES = 200
+_CHUNK_FILES = 900  # fewer than the variables of an old SQLite: 999
 _CHUNK_BYTES = 16_000_000
 # Terms in more than a tenth of many passages cost time and tell nothing.
 _COMMON_SHARE = 0.1
@@ -309,16 +310,16 @@ def _head(title: str, heading: str) -> str:
 
 
 def _read(file: CorpusFile) -> Page:
-    path = Path(file.path)
-    if not kind_of(path) and path.suffix and not _has_magic(path):
-        return Page(file.url, file.url, "unsupported", detail=f"{path.suffix.lower()} files")
-    return read_file(path, file.url)
+    suffix = os.path.splitext(file.path)[1].lower()
+    if not kind_of(suffix) and len(suffix) > 1 and not _has_magic(file.path):
+        return Page(file.url, file.url, "unsupported", detail=f"{suffix} files")
+    return read_file(file.path, file.url)
 
 
-def _has_magic(path: Path) -> bool:
+def _has_magic(path: str) -> bool:
     """A document may hide behind an unknown suffix: PDF and HTML say so in their first bytes."""
     try:
-        with path.open("rb") as stream:
+        with open(path, "rb") as stream:
             start = stream.read(1024)
     except OSError:
         return False

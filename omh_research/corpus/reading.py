@@ -35,21 +35,22 @@ _FIELD = lazy_re(r"^(title|date|author|lang|language):[ \t]*(.+?)[ \t]*$", re.M 
 _HEADING = lazy_re(r"^#{1,2}[ \t]+(\S[^\n]*)", re.M)
 _UNDERLINED = lazy_re(r"^(\S[^\n]*)\n={3,}[ \t]*$", re.M)
 _LABEL = lazy_re(r"[\s_]+")
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-def kind_of(path: Path) -> str:
-    """Return "md", "txt", "html", "pdf" or "docx" by the file's name; "" for anything else."""
-    return KINDS.get(path.suffix.lower(), "")
+def kind_of(suffix: str) -> str:
+    """Return "md", "txt", "html", "pdf" or "docx" by a file's suffix; "" for anything else."""
+    return KINDS.get(suffix.lower(), "")
 
 
-def read_file(path: Path, url: str) -> Page:
+def read_file(path: str | Path, url: str) -> Page:
     """Return the document at `path` under the name `url` (no path of this machine in it)."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    path = os.fspath(path)
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
             return Page(url, url, "refused", detail="a link or a device, not a regular file")
-        handle = os.open(path, flags)
+        handle = os.open(path, _FLAGS)
     except FileNotFoundError:
         return Page(url, url, "not_found", detail="no such file")
     except OSError as error:
@@ -79,18 +80,18 @@ def read_bytes(data: bytes, url: str, *, name: str = "", declared: str = "") -> 
     return _read_text(data, kind, url, declared)
 
 
-def _read(head: bytes, size: int, path: Path, url: str) -> Page:
-    kind = _sniff(head, kind_of(path))
+def _read(head: bytes, size: int, path: str, url: str) -> Page:
+    kind = _sniff(head, kind_of(os.path.splitext(path)[1]))
     if size == 0:
         return Page(url, url, "empty", detail="the file is empty")
     if kind == "pdf":
         from omh_research.corpus.pdf_reading import read_pdf
 
-        return read_pdf(path, url)
+        return read_pdf(Path(path), url)
     if kind == "docx":
         from omh_research.corpus.docx_reading import read_docx
 
-        return read_docx(path, url)
+        return read_docx(Path(path), url)
     if size <= MAX_TEXT_BYTES:
         return _read_text(head, kind, url, "")
     if kind == "html":
@@ -137,6 +138,8 @@ def _read_text(data: bytes, kind: str, url: str, declared: str) -> Page:
         page = read_html(text, url)
     else:
         page = _plain(text, kind, url)
+    if not notes:
+        return page
     detail = "; ".join([*notes, page.detail] if page.detail else notes)
     return msgspec.structs.replace(page, detail=detail)
 
@@ -169,11 +172,11 @@ def _heading(text: str, start: int) -> str:
     return found.group(1).strip("# \t") if found else ""
 
 
-def _titled(page: Page, path: Path) -> Page:
+def _titled(page: Page, path: str) -> Page:
     """A document without a title is called by its file's name."""
     if page.title.strip():
         return page
-    return msgspec.structs.replace(page, title=_LABEL.sub(" ", path.stem).strip()[:200])
+    return msgspec.structs.replace(page, title=_LABEL.sub(" ", Path(path).stem).strip()[:200])
 
 
 def _reason(error: OSError) -> str:
