@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from html.parser import HTMLParser
+from itertools import islice
 from typing import Any
 
 from omh_research.corpus.taming import tame
@@ -17,6 +18,8 @@ from omh_research.documents.source import Page
 from omh_research.lazy_re import lazy_re
 
 MIN_MAIN_CHARS = 200
+ENOUGH_CHARS = 500
+MAX_LOOKED_AT = 300
 MAX_DEPTH = 400
 _DROPPED = frozenset(
     ("script", "style", "noscript", "template", "svg", "math", "nav", "header", "footer", "aside",
@@ -26,7 +29,10 @@ _BLOCKS = frozenset(
     ("p", "div", "section", "article", "main", "ul", "ol", "dl", "dd", "dt", "figure", "figcaption",
      "blockquote", "table", "tr", "address", "details", "summary", "center", "body")
 )  # fmt: skip
-_WEIGHT = ("style", "svg", "link")
+# What the extractor never takes text from: elements, and tags around nothing.
+_WEIGHT = ("style", "svg", "link", "iframe", "input", "source", "select", "textarea", "button")
+_BARE = ("img", "meta")
+_FRAME = ("nav", "footer", "aside")
 _DATA_TYPE = "application/ld+json"
 _VOID = frozenset(
     ("br", "hr", "img", "input", "meta", "link", "area", "base", "col", "embed", "source", "track",
@@ -112,9 +118,9 @@ def _by_trafilatura(text: str, links: bool) -> str | None:
 def _parsed(text: str) -> Any:
     """Return the page as the extractor would parse it, lighter; the text itself if it is no page.
 
-    One element class instead of a look-up for every element, and no style, drawing or script
-    (but the JSON that holds an article's text): all that the extractor throws away itself, after
-    it has copied and searched it several times.
+    One element class instead of a look-up for every element, and no style, drawing, form field
+    or script (but the JSON that holds an article's text), no menu, footer or side note: all that
+    the extractor throws away itself, after it has copied and searched it several times.
     """
     from lxml import etree, html
     from trafilatura.utils import is_dubious_html, repair_faulty_html
@@ -130,10 +136,27 @@ def _parsed(text: str) -> Any:
     if len(tree) < 1:
         return text
     etree.strip_elements(tree, *_WEIGHT, with_tail=False)
+    etree.strip_tags(tree, *_BARE)
+    if _has_text_without_frame(tree):
+        etree.strip_elements(tree, *_FRAME, with_tail=False)
     for script in tree.findall(".//script"):
         if script.get("type") != _DATA_TYPE:
             script.drop_tree()
     return tree
+
+
+def _has_text_without_frame(tree: Any) -> bool:
+    """True when enough paragraphs stand outside of menus, footers and side notes.
+
+    Else the extractor may need them: a tag that is never closed can hold the whole article.
+    """
+    chars = 0
+    for paragraph in islice(tree.iter("p"), MAX_LOOKED_AT):
+        if next(paragraph.iterancestors(*_FRAME), None) is None:
+            chars += len(paragraph.text_content())
+            if chars >= ENOUGH_CHARS:
+                return True
+    return False
 
 
 @lru_cache(maxsize=1)

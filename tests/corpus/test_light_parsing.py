@@ -15,6 +15,10 @@ from omh_research.corpus.html_reading import _by_trafilatura  # noqa: E402
 PARAGRAPH = (
     "<p>Tides are the rise and fall of the sea, caused by the pull of the moon. H<sub>2</sub>O.</p>"
 )
+DIFFERENT = "".join(
+    f"<p>Harbour number {n} sees a tide of {n} metres, and its pilots wait for high water.</p>"
+    for n in range(2, 14)
+)
 PAGES = {
     "plain": f"<html><head><title>T</title></head><body><article>{PARAGRAPH * 9}</article></body></html>",
     "scripts": "<html><head><style>p{}</style><script>var p='<p>no</p>';</script></head><body>"
@@ -28,6 +32,17 @@ PAGES = {
     "doctype": f"<!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.0'><html/>\n<body>{PARAGRAPH * 9}</body>",
     "comments": f"<html><body><!-- {PARAGRAPH} -->{PARAGRAPH * 9}<?php x ?></body></html>",
     "noscript": f"<html><body><noscript>{PARAGRAPH}</noscript><template>{PARAGRAPH}</template>{PARAGRAPH * 9}</body></html>",
+    "framed": f"<html><body><nav><ul><li><a href='/'>Home</a></li></ul></nav><aside>{PARAGRAPH}</aside>"
+    f"<main><h1>Tides</h1>{DIFFERENT}</main>tail<footer>{PARAGRAPH * 3}</footer> after</body></html>",
+    "short": f"<html><body><nav>{PARAGRAPH}</nav><div>{PARAGRAPH * 2}</div><footer>{PARAGRAPH}</footer></body></html>",
+    "open aside": f"<html><body><h1>Tides</h1><aside><p>Advert</p>{DIFFERENT}",
+    "all in nav": f"<html><body><nav>{DIFFERENT}</nav></body></html>",
+    "divisions": f"<html><body><nav>Home</nav><div>{DIFFERENT.replace('p>', 'div>')}</div><aside>Most read</aside></body></html>",
+    "fields": f"<html><body><form><p>Name <input name='n'> of the <select><option>one</select></p>"
+    f"<textarea>words</textarea><button>Send</button> it</form>{DIFFERENT}<iframe src='x'>no</iframe> end</body></html>",
+    "pictures": f"<html><head><meta name='a' content='b'></head><body><p>A <img src='a.png' alt='moon'> picture"
+    f" of the sea</p><picture><source srcset='b'><img src='c'></picture>{DIFFERENT}<figure><img src='d'>"
+    "<figcaption>The sea</figcaption></figure></body></html>",
     "fragment": PARAGRAPH * 9,
     "nothing": "",
     "words": "no markup at all",
