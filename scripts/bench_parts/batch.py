@@ -2,8 +2,8 @@
 
 Overhead: units that do nothing, through the real runner, its record and its budget; in milliseconds
 of wall time. Workers: whole batches with a delegate that sleeps. Growth: whole batches, every lap
-real, with a delegate that answers at once: processor time and memory a topic, ten times as many
-topics beside the small number (1 is linear). The folder is in memory: these are not disk figures.
+real, with a delegate that answers at once: processor time and memory a topic, of many topics
+beside few (1 is linear). The folder is in memory: these are not disk figures.
 """
 
 from __future__ import annotations
@@ -177,14 +177,23 @@ def _two_over_one(topics: int, rounds: int) -> dict[str, Any]:
 
 
 def _growth(few: int, many: int) -> list[dict[str, Any]]:
-    small, large = _measure(few, 2), _measure(many, 2)
+    half = many // 2
+    small, middle, large = (_measure(topics, 2) for topics in (few, half, many))
     each = [seconds / topics * 1000 for (_, seconds, _), topics in ((small, few), (large, many))]
     return [
         _row(f"processor time a topic, {many} / {few} topics", each[1] / each[0], "≤ 1.2", many,
              f"{each[0]:.0f} and {each[1]:.0f} ms a topic of five laps; {large[0]:.0f} s in all"),
-        _row(f"peak memory, {many} / {few} topics", large[2] / small[2], "≤ 1.2", many,
-             f"{small[2]:.0f} and {large[2]:.0f} MB, the largest process"),
+        _row(f"memory a topic more, {half} to {many} / {few} to {half} topics",
+             _slope(large, middle, half) / _slope(middle, small, half - few), "≤ 1.2", many,
+             f"{small[2]:.0f}, {middle[2]:.0f} and {large[2]:.0f} MB, the largest process"),
     ]  # fmt: skip
+
+
+def _slope(
+    more: tuple[float, float, float], less: tuple[float, float, float], topics: int
+) -> float:
+    """Return the MB that so many topics more took, a topic."""
+    return (more[2] - less[2]) / topics
 
 
 if __name__ == "__main__":
