@@ -52,6 +52,7 @@ class LlmServer:
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
         self._lock = threading.Lock()
+        self._called = 0  # agents tell calls apart by their ids, over a whole session
         server = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -110,7 +111,9 @@ class LlmServer:
         time.sleep(step.delay_s)
         body, kind = step.body, "application/json"
         if body is None:
-            body = _anthropic(step) if is_anthropic else _openai(step)
+            with self._lock:
+                first, self._called = self._called, self._called + len(step.calls)
+            body = _anthropic(step, first) if is_anthropic else _openai(step, first)
             if handler.path.endswith("/responses"):
                 body, kind = _responses_events(step), "text/event-stream"
             elif is_streamed:
@@ -179,7 +182,7 @@ def _anthropic_events(body: dict[str, Any]) -> bytes:
     return "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events).encode()
 
 
-def _openai(step: Step) -> dict[str, Any]:
+def _openai(step: Step, first: int = 0) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": step.text or None}
     if step.calls:
         message["tool_calls"] = [
@@ -191,7 +194,7 @@ def _openai(step: Step) -> dict[str, Any]:
                     "arguments": given if isinstance(given, str) else json.dumps(given),
                 },
             }
-            for n, (name, given) in enumerate(step.calls)
+            for n, (name, given) in enumerate(step.calls, first)
         ]
     finish = step.finish or ("tool_calls" if step.calls else "stop")
     body: dict[str, Any] = {
@@ -206,11 +209,11 @@ def _openai(step: Step) -> dict[str, Any]:
     return body
 
 
-def _anthropic(step: Step) -> dict[str, Any]:
+def _anthropic(step: Step, first: int = 0) -> dict[str, Any]:
     content: list[dict[str, Any]] = []
     if step.text:
         content.append({"type": "text", "text": step.text})
-    for n, (name, given) in enumerate(step.calls):
+    for n, (name, given) in enumerate(step.calls, first):
         content.append({"type": "tool_use", "id": f"toolu_{n}", "name": name, "input": given})
     finish = {"length": "max_tokens", "": "tool_use" if step.calls else "end_turn"}
     read, written = step.tokens or (0, 0)

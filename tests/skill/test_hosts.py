@@ -1,6 +1,7 @@
 """Real hosts and the real validator find the skill (D10); each test skips by name without them.
 
-Programs are looked for on PATH and in OMH_TEST_HERMES, OMH_TEST_CLAUDE, OMH_TEST_AGENTSKILLS.
+Programs are looked for on PATH and in OMH_TEST_HERMES, OMH_TEST_CLAUDE, OMH_TEST_CODEX,
+OMH_TEST_OPENCODE, OMH_TEST_GEMINI, OMH_TEST_AGENTSKILLS.
 """
 
 from __future__ import annotations
@@ -88,3 +89,29 @@ def test_claude_code_finds_it_in_the_project(tmp_path: Path) -> None:
     events = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
     listed = next(event["skills"] for event in events if "skills" in event)
     assert {SKILL, *ALIASES} <= set(listed)
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("codex", ["debug", "prompt-input", "hi"]),
+        ("opencode", ["debug", "skill"]),
+        ("gemini", ["skills", "list"]),
+    ],
+)
+def test_other_agents_find_it_among_the_skills_of_a_project(
+    tmp_path: Path, program: str, words: list[str]
+) -> None:
+    """85-hosts 3.1: `.agents/skills`, which `skill install --host generic` writes."""
+    path = find(program)
+    (tmp_path / "project").mkdir()
+    install("generic", tmp_path / "project" / ".agents" / "skills", aliases=True)
+    run(["git", "init", "-q"], tmp_path / "project")
+    result = subprocess.run(
+        [path, *words], cwd=tmp_path / "project", capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL, timeout=120,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path),
+             "GEMINI_CLI_TRUST_WORKSPACE": "true"},
+    )  # fmt: skip
+    for name in (SKILL, *ALIASES):
+        assert name in result.stdout + result.stderr, result.stderr[-500:]
