@@ -65,9 +65,9 @@ class Wiring:
 
     def delegate(self, name: str, options: RunOptions) -> Delegate:
         """Return the delegate called `name`, with the run's options for it."""
-        from omh_research.providers.web.keys import read_dotenv
+        from omh_research.providers.web.keys import for_delegates
 
-        environ = {**read_dotenv(Path(self._project.layout.root)), **os.environ}
+        environ = for_delegates(os.environ, Path(self._project.layout.root))
         return make(name, options.delegate_options, role_text=self.role_text, environ=environ)
 
     def check(self, name: str, options: RunOptions) -> None:

@@ -136,7 +136,7 @@ class CommandDelegate:
         # First the usage: a failure it reports explains an empty answer.
         usage = None
         if usage_file.is_file():
-            said = redact(ended.stdout, self._environ)
+            said = _redacted(ended.stdout, self._environ)
             usage = read_usage_report(usage_file.read_bytes(), said)
         answer_file = folder / ANSWER_FILE
         if answer_file.is_file():
@@ -286,7 +286,7 @@ def _signal_group(program: subprocess.Popen[bytes], number: int) -> bool:
 
 def _refuse_failure(ended: Ended, call: Call, environ: Mapping[str, str]) -> None:
     program = Path(call.argv[0]).name
-    said = redact(" ".join(ended.stderr.split()), environ)
+    said = _redacted(" ".join(ended.stderr.split()), environ)
     because = f" It said: {said}" if said else ""
     match ended.how:
         case "stopped":
@@ -302,8 +302,13 @@ def _refuse_failure(ended: Ended, call: Call, environ: Mapping[str, str]) -> Non
     if ended.code < 0:
         raise DelegateError(f"{program} was ended by signal {-ended.code}.{because}")
     if ended.code > 0:
-        detail = because or f" It said: {redact(ended.stdout.strip()[-300:], environ)}"
+        detail = because or f" It said: {_redacted(ended.stdout.strip()[-300:], environ)}"
         raise DelegateError(f"{program} ended with exit code {ended.code}.{detail}")
+
+
+def _redacted(text: str, environ: Mapping[str, str]) -> str:
+    """Without the secrets of the process, which the program inherits, and those of `environ`."""
+    return redact(redact(text, os.environ), environ)
 
 
 def _tail(path: Path) -> str:

@@ -12,6 +12,7 @@ import pytest
 
 from omh_research.delegates.registry import make
 from omh_research.errors import DelegateError
+from omh_research.providers.web.keys import for_delegates
 from tests.delegates.tasks import a_task
 from tests.providers.site import Answer, Asked, Site
 from tests.runs import Ended, cli
@@ -112,12 +113,49 @@ def test_a_key_of_the_environment_beats_the_dotenv_file(
 
 
 def test_a_program_that_prints_a_key_of_the_dotenv_file_has_it_redacted(
-    world: tuple[Site, Path],
+    world: tuple[Site, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D3: an agent program reads `.env` by itself and may show it when it fails."""
-    environ = {**os.environ, **KEYS}
-    options = {"command": "sh -c 'cat .env >&2; exit 3'"}
+    monkeypatch.setenv("OPENAI_API_KEY", "canary-own-13")
+    with (Path.cwd() / ".env").open("a") as file:
+        file.write("OMH_LLM_BASE_URL=http://other.test\n")
+    environ = for_delegates(os.environ, Path.cwd())
+    options = {"command": "sh -c 'cat .env >&2; echo $OPENAI_API_KEY >&2; exit 3'"}
     with pytest.raises(DelegateError) as caught:
         make("command", options, environ=environ).answer(a_task(), None, lambda: False)
     assert "TAVILY_API_KEY=[redacted]" in str(caught.value)
     assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "environment", "key"),
+    [
+        ("OMH_LLM_BASE_URL={url}\n", {"OPENAI_API_KEY": "canary-own-11"}, "none"),
+        ("OMH_LLM_BASE_URL={url}\nOPENAI_API_KEY=of-the-file\n",
+         {"OMH_LLM_API_KEY": "canary-own-12"}, "of-the-file"),
+        ("OMH_LLM_API_KEY=of-the-file\n", {"OMH_LLM_BASE_URL": "{url}"}, "of-the-file"),
+        ("OMH_LLM_BASE_URL=http://evil.test\nOMH_LLM_API_KEY=x\n",
+         {"OMH_LLM_BASE_URL": "{url}", "OMH_LLM_API_KEY": "of-the-environment"},
+         "of-the-environment"),
+    ],
+)  # fmt: skip
+def test_a_key_of_the_environment_is_not_for_an_address_that_only_the_file_names(
+    file: str,
+    environment: dict[str, str],
+    key: str,
+    world: tuple[Site, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """D4, D6: a foreign folder's `.env` cannot have the user's key sent to a server of its own."""
+    pytest.importorskip("pydantic_ai", reason="needs the extra llm")
+    from tests.simulators.llm_server import LlmServer, fail
+
+    _, root = world
+    with LlmServer(lambda _: fail(401, "wrong key")) as made:
+        (root / ".env").write_text(file.format(url=made.openai_url))
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value.format(url=made.openai_url))
+        cli("run", "How do tides shape coasts?", "--delegate", "llm", "--model", "m", "--json")
+    assert made.headers, "the model was asked"
+    sent = [{n.lower(): v for n, v in headers.items()}["authorization"] for headers in made.headers]
+    assert set(sent) == {f"Bearer {key}"}

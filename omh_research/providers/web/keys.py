@@ -2,8 +2,8 @@
 
 Job: find one key, and give providers an environment with the root's keys in it. Refuses to write,
 log, cache or export any (spec D6), and to take anything but keys from a `.env` file for the
-network: addresses and permissions come from the environment alone. Importers: providers, doctor,
-wiring.
+network: addresses and permissions come from the environment alone (a model server's address
+excepted). Importers: providers, doctor, wiring.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ SCHOLARLY_KEYS = (
     ("NCBI_API_KEY",),
 )
 """The variables of each academic provider that takes a key, the preferred name first."""
+MODEL_ADDRESS = "OMH_LLM_BASE_URL"
+MODEL_KEYS = ("OMH_LLM_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 _LINE = lazy_re(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
 
 
@@ -44,6 +46,21 @@ def with_keys(environ: Mapping[str, str], root: Path | None) -> dict[str, str]:
     for names in (*((name,) for name in KEY_NAMES.values()), *SCHOLARLY_KEYS):
         if not any(environ.get(name, "").strip() for name in names):
             seen |= {name: written[name] for name in names if written.get(name)}
+    return seen
+
+
+def for_delegates(environ: Mapping[str, str], root: Path | None) -> dict[str, str]:
+    """Return `environ` with all of `root/.env` behind it, for whoever asks models.
+
+    A key of the environment is never for an address that only the project's file names: a foreign
+    folder could have it sent anywhere. Such an address gets the keys of that file, or none.
+    """
+    written = read_dotenv(root)
+    seen = {**written, **environ}
+    if written.get(MODEL_ADDRESS) and not environ.get(MODEL_ADDRESS):
+        seen |= {name: written.get(name, "") for name in MODEL_KEYS} | {
+            MODEL_ADDRESS: written[MODEL_ADDRESS]
+        }
     return seen
 
 
