@@ -110,8 +110,9 @@ def _read_object(text: str) -> Answer | None:
     said = next((value[key] for key in ("result", "response") if key in value), "")
     if not isinstance(said, str):
         return None
-    used = value.get("usage") if isinstance(value.get("usage"), dict) else {}
-    assert isinstance(used, dict)
+    if isinstance(value.get("stats"), dict):
+        return Answer(said, _usage_of_stats(value["stats"]))
+    used = _object(value.get("usage"))
     read = sum(_count(used.get(key)) for key in _INPUT_KEYS)
     return Answer(
         said,
@@ -122,6 +123,24 @@ def _read_object(text: str) -> Answer | None:
             cost_usd=_money(value.get("total_cost_usd")),
         ),
     )
+
+
+def _usage_of_stats(stats: dict[str, Any]) -> Usage:
+    """Return what Gemini tells of each model it called, added up."""
+    rows = [_object(row) for row in _object(stats.get("models")).values()]
+    calls = [_object(row.get("api")) for row in rows]
+    tokens = [_object(row.get("tokens")) for row in rows]
+    return Usage(
+        model_calls=max(1, sum(_count(each.get("totalRequests")) for each in calls)),
+        input_tokens=sum(_count(each.get("prompt")) for each in tokens),
+        output_tokens=sum(
+            _count(each.get("candidates")) + _count(each.get("thoughts")) for each in tokens
+        ),
+    )
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 _INPUT_KEYS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")

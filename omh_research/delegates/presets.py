@@ -46,6 +46,16 @@ def _opencode_rules(**allowed: str) -> tuple[tuple[str, str], ...]:
     return (("opencode.json", json.dumps({"permission": {"*": "deny", **allowed}})),)
 
 
+def _gemini_policy(*allowed: str) -> tuple[tuple[str, str], ...]:
+    """A tool that a rule denies is not even offered to the model; its plan mode offers writing."""
+    rules = [(name, "allow", 999) for name in allowed] + [("*", "deny", 998)]
+    text = "".join(
+        f'[[rule]]\ntoolName = "{name}"\ndecision = "{decision}"\npriority = {priority}\n'
+        for name, decision, priority in rules
+    )
+    return (("policy.toml", text),)
+
+
 PRESETS: dict[str, Preset] = {
     "hermes": Preset(
         program="hermes",
@@ -81,12 +91,14 @@ PRESETS: dict[str, Preset] = {
     ),
     "gemini": Preset(
         program="gemini",
-        arguments=("-o", "json", "--skip-trust", "--approval-mode", "plan"),
+        arguments=(
+            "-o", "json", "--skip-trust", "--approval-mode", "plan", "--policy", "policy.toml",
+        ),
         web=("-p", "Do the task above."),
         closed=("-p", "Do the task above, without any tool."),
         result="json",
-        limits_to_list=False,
-        note="gemini has a read-only mode, not a list of tools: it may read files and the web",
+        files_web=_gemini_policy("google_web_search", "web_fetch"),
+        files_closed=_gemini_policy(),
     ),
     "opencode": Preset(
         program="opencode",

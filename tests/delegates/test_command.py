@@ -11,10 +11,12 @@ import sys
 import textwrap
 import threading
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from omh_research.delegates.answers import read_answer
 from omh_research.delegates.command import CommandDelegate
 from omh_research.delegates.registry import make
 from omh_research.documents.task import Reply, Task
@@ -452,7 +454,11 @@ def seen_by(preset: str, task: Task, **options: object) -> tuple[dict[str, objec
         ("hermes", "-t web", "-t context_engine"),
         ("claude", "--tools WebSearch,WebFetch --allowedTools WebSearch,WebFetch", "--tools "),
         ("codex", '-s read-only web_search="live"', '-s read-only web_search="disabled"'),
-        ("gemini", "--approval-mode plan", "--approval-mode plan"),
+        (
+            "gemini",
+            "--approval-mode plan --policy policy.toml",
+            "--approval-mode plan --policy policy.toml",
+        ),
         ("opencode", "--agent plan", "--agent plan"),
     ],
 )
@@ -466,9 +472,24 @@ def test_each_preset_holds_its_roles_to_reading(
         assert all(word in argv for word in words.split(" "))
         prompt = " ".join(map(str, argv)) + str(seen["stdin"])
         assert "Judge it." in prompt
-        limited = preset in ("hermes", "claude", "opencode")
+        limited = preset != "codex"
         assert any("could not be scoped" in note for note in reply.notes) != limited
     assert not set(map(str, argv)) & {"web", "WebSearch,WebFetch", 'web_search="live"'}
+
+
+@posix
+def test_gemini_gets_its_list_of_tools_as_a_file(fakes: Path) -> None:
+    closed, _ = seen_by("gemini", verdict_task())
+    browsing, _ = seen_by("gemini", verdict_task(tools=WEB))
+    rules = [
+        tomllib.loads(seen["files"]["policy.toml"])["rule"]  # type: ignore[index]
+        for seen in (closed, browsing)
+    ]
+    assert [[(rule["toolName"], rule["decision"]) for rule in each] for each in rules] == [
+        [("*", "deny")],
+        [("google_web_search", "allow"), ("web_fetch", "allow"), ("*", "deny")],
+    ]
+    assert all(rule["priority"] > each[-1]["priority"] for each in rules for rule in each[:-1])
 
 
 @posix
@@ -526,3 +547,25 @@ def test_corpus_tools_are_read_beforehand_for_an_agent_program(fakes: Path) -> N
     seen = json.loads(reply.text)
     assert "The Rhine is 1,233 km long." in seen["stdin"]
     assert seen["argv"][-2:] == ["--tools", ""]
+
+
+@pytest.mark.parametrize(
+    ("stats", "usage"),
+    [
+        ({"models": {
+            "pro": {"api": {"totalRequests": 2}, "tokens": {"prompt": 30, "candidates": 4,
+                                                            "thoughts": 6}},
+            "lite": {"api": {"totalRequests": 1}, "tokens": {"prompt": 5, "candidates": 1}},
+        }}, (3, 35, 11)),
+        ({"models": {}}, (1, 0, 0)),
+        ({"models": [7], "tools": None}, (1, 0, 0)),
+        ({"models": {"pro": {"api": "?", "tokens": {"prompt": -3, "candidates": True}}}}, (1, 0, 0)),
+    ],
+)  # fmt: skip
+def test_what_gemini_tells_of_its_models_is_added_up(
+    stats: dict[str, object], usage: tuple[int, int, int]
+) -> None:
+    found = read_answer(json.dumps({"response": "Yes.", "stats": stats}), "json")
+    assert found.text == "Yes."
+    counted = (found.usage.model_calls, found.usage.input_tokens, found.usage.output_tokens)
+    assert (counted, found.usage.cost_usd) == (usage, None)

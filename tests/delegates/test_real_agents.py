@@ -1,7 +1,7 @@
 """Real agent programs against a scripted model server (85-hosts section 4).
 
 Skipped, each by name, where a program is not installed: put it on PATH, or name it in
-OMH_TEST_HERMES, OMH_TEST_CLAUDE, OMH_TEST_CODEX or OMH_TEST_OPENCODE.
+OMH_TEST_HERMES, OMH_TEST_CLAUDE, OMH_TEST_CODEX, OMH_TEST_OPENCODE or OMH_TEST_GEMINI.
 """
 
 from __future__ import annotations
@@ -45,6 +45,15 @@ def run(
             monkeypatch.setenv("ANTHROPIC_BASE_URL", made.root)
             monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
             monkeypatch.setenv("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        case "gemini":
+            monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", made.root)
+            monkeypatch.setenv("GEMINI_API_KEY", "k")
+            (home / ".gemini").mkdir()
+            (home / ".gemini" / "settings.json").write_text(json.dumps({
+                "security": {"auth": {"selectedType": "gemini-api-key"}},
+                "privacy": {"usageStatisticsEnabled": False},
+                "general": {"enableAutoUpdate": False},
+            }))  # fmt: skip
         case "codex":
             (home / ".codex").mkdir()
             (home / ".codex" / "config.toml").write_text(
@@ -64,10 +73,11 @@ def run(
 def offered(made: LlmServer) -> set[str]:
     """Return the names of all tools that the model was offered."""
     tools = [tool for body in made.requests for tool in body.get("tools") or []]
+    tools = [each for tool in tools for each in tool.get("functionDeclarations", [tool])]
     return {str(t.get("name") or t.get("function", {}).get("name") or t["type"]) for t in tools}
 
 
-@pytest.mark.parametrize("program", ["hermes", "claude", "opencode"])
+@pytest.mark.parametrize("program", ["hermes", "claude", "opencode", "gemini"])
 def test_a_closed_role_offers_the_model_no_tool_and_the_answer_arrives(
     program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,6 +106,14 @@ def test_opencode_offers_a_browsing_role_the_web_alone(
     with LlmServer(lambda _: Step("VERDICT: PASS")) as made:
         run("opencode", made, tmp_path, monkeypatch, WEB)
     assert offered(made) == {"webfetch"}
+
+
+def test_gemini_offers_a_browsing_role_the_web_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LlmServer(lambda _: Step("VERDICT: PASS")) as made:
+        run("gemini", made, tmp_path, monkeypatch, WEB)
+    assert offered(made) == {"google_web_search", "web_fetch"}
 
 
 @pytest.mark.parametrize("tools", [(), WEB], ids=["closed", "browsing"])

@@ -1,7 +1,7 @@
 """A model server on loopback that says what a script tells it, with the faults of real ones.
 
 It speaks the OpenAI chat and the Anthropic messages protocol, streamed if asked to be, and as much
-of the OpenAI responses protocol as an agent needs to get a text. A script is a list of steps, used up in order, or a callable that is given the request's body. All requests
+of the OpenAI responses and the Gemini protocol as an agent needs to get a text. A script is a list of steps, used up in order, or a callable that is given the request's body. All requests
 are kept.
 """
 
@@ -87,7 +87,7 @@ class LlmServer:
     def prompt(self, index: int) -> str:
         """Return all words of one request's messages."""
         body = self.requests[index]
-        said = body.get("messages", body.get("input"))
+        said = body.get("messages", body.get("input", body.get("contents")))
         return json.dumps([body.get("system", body.get("instructions")), said], ensure_ascii=False)
 
     def _next(self, path: str, body: dict[str, Any], headers: dict[str, str]) -> Step:
@@ -114,7 +114,9 @@ class LlmServer:
             with self._lock:
                 first, self._called = self._called, self._called + len(step.calls)
             body = _anthropic(step, first) if is_anthropic else _openai(step, first)
-            if handler.path.endswith("/responses"):
+            if ":streamGenerateContent" in handler.path:
+                body, kind = _gemini_event(step), "text/event-stream"
+            elif handler.path.endswith("/responses"):
                 body, kind = _responses_events(step), "text/event-stream"
             elif is_streamed:
                 body = _anthropic_events(body) if is_anthropic else _openai_events(body)
@@ -161,6 +163,17 @@ def _responses_events(step: Step) -> bytes:
         {"type": "response.completed", "response": {"id": "r", "usage": usage}},
     ]
     return "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events).encode()
+
+
+def _gemini_event(step: Step) -> bytes:
+    read, written = step.tokens or (0, 0)
+    content = {"role": "model", "parts": [{"text": step.text}]}
+    usage = {
+        "promptTokenCount": read, "candidatesTokenCount": written, "totalTokenCount": read + written,
+    }  # fmt: skip
+    candidate = {"index": 0, "content": content, "finishReason": "STOP"}
+    body = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted"}
+    return f"data: {json.dumps(body)}\n\n".encode()
 
 
 def _anthropic_events(body: dict[str, Any]) -> bytes:
