@@ -1,8 +1,8 @@
 """Which model server is asked, and with what limits.
 
 Job: the llm delegate's options and the endpoint they and the environment name. Keys come from the
-environment alone and are held only here. Refuses to open a connection and to invent an address.
-Importers: delegates.llm, llm.client.
+environment (behind it the root's `.env`) and are held only here. Refuses to open a connection and
+to invent an address. Importers: delegates.llm, llm.client.
 """
 
 from __future__ import annotations

@@ -46,6 +46,31 @@ def test_html_drops_menus_scripts_and_note_marks(tmp_path: Path) -> None:
     assert "SECRET" not in page.text and "[1]" not in page.text and "About" not in page.text
 
 
+@pytest.mark.parametrize(
+    "text", ["A sentence about bridges, of which there are many. " * 9, "Short."]
+)
+@pytest.mark.parametrize(
+    ("head", "body", "told"),
+    [
+        ("<title>Bridge</title><meta name='author' content='Ann'><meta name=date content=2021-03-04>",
+         "", ("Bridge", "Ann", "2021-03-04")),
+        ("<title>Bridge</title>", "<svg><title>Icon</title></svg>", ("Bridge", "", "")),
+        ("<title>Bridge</title>", "<meta itemprop='datePublished' content='2020-02-03'>",
+         ("Bridge", "", "2020-02-03")),
+        ("<meta property='og:title' content='Bridge'>", "<meta itemprop=author content=Bo>",
+         ("Bridge", "Bo", "")),
+        ("", "<h1>Head line</h1>", ("Head line", "", "")),
+    ],
+)  # fmt: skip
+def test_a_page_is_what_it_declares_wherever_it_does(
+    head: str, body: str, told: tuple[str, str, str], text: str, tmp_path: Path
+) -> None:
+    html = f"<html lang=de-AT><head>{head}</head><body class=a>{body}<p>{text}</p></body></html>"
+    page = read(tmp_path, "a.html", html)
+    assert (page.title, page.author, page.date) == told
+    assert (page.state, page.language) == ("ok", "de") and text.strip() in page.text
+
+
 def test_e43_html_is_read_without_the_web_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
