@@ -4,7 +4,7 @@ Job: make a folder of all paragraphs of one language, put every question to the 
 (or, with --engine, to a whole run), and count the reports that quote the answer span, and those
 whose first quote holds it. Reads the shared test data; writes a temporary folder only.
 
-    python scripts/eval_answers.py [--sets x-en,x-zh,x-ar,x-de,cmrc] [--limit N] [--engine] [--json]
+    python scripts/eval_answers.py [--sets x-en,x-zh,x-ar,x-de,cmrc] [--limit N] [--engine | --absent] [--json]
 """
 
 from __future__ import annotations
@@ -53,6 +53,44 @@ def load(name: str) -> tuple[str, list[str], list[tuple[str, str]]]:
     documents = [d["text"] for d in read_rows(folder / "docs.jsonl") if d["lang"] == language]
     queries = [q for q in read_rows(folder / "queries.jsonl") if q["lang"] == language]
     return language, documents, [(q["text"], q["answer"]) for q in queries]
+
+
+def load_absent(name: str) -> list[tuple[list[str], list[str]]]:
+    """Return (paragraphs, questions) of XQuAD by article, the article that answers left out."""
+    base = data_folder()
+    assert base is not None
+    folder = base / "retrieval" / "xquad-multi-a"
+    language = name.removeprefix("x-")
+    documents = [d for d in read_rows(folder / "docs.jsonl") if d["lang"] == language]
+    asked: dict[int, list[str]] = {}
+    for query in read_rows(folder / "queries.jsonl"):
+        if query["lang"] == language:
+            at, answer = query["answer_start"], query["answer"]
+            owner = next(d for d in documents if d["text"].startswith(answer, at))
+            asked.setdefault(owner["article"], []).append(query["text"])
+    return [
+        ([d["text"] for d in documents if d["article"] != article], questions)
+        for article, questions in sorted(asked.items())
+    ]
+
+
+def count_refused(name: str) -> tuple[int, int]:
+    """Return (questions, those refused) where no document of the folder has the answer."""
+    from omh_research import Engine
+    from omh_research.documents.options import RunOptions
+
+    total = refused = 0
+    for documents, questions in load_absent(name):
+        with tempfile.TemporaryDirectory() as temporary:
+            corpus = Path(temporary) / "corpus"
+            corpus.mkdir()
+            write_corpus(corpus, documents)
+            engine = Engine(temporary)
+            for question in questions:
+                begun = engine.start(question, options=RunOptions(corpus=("corpus",)))
+                total += 1
+                refused += engine.run(begun.slug).status == "blocked"
+    return total, refused
 
 
 def quotes_of(report: str) -> list[str]:
@@ -217,6 +255,7 @@ def main() -> int:
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--engine", action="store_true")
+    parser.add_argument("--absent", action="store_true", help="leave out what answers; XQuAD only")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--misses", action="store_true")
     parser.add_argument("--workers", type=int, default=2)
@@ -224,6 +263,12 @@ def main() -> int:
     if data_folder() is None:
         print("The shared data folder is not here; nothing measured.", file=sys.stderr)
         return 8
+    if given.absent:
+        names = [name for name in given.sets.split(",") if name.startswith("x-")]
+        with ProcessPoolExecutor(given.workers) as pool:
+            for name, (total, refused) in zip(names, pool.map(count_refused, names), strict=True):
+                print(f"set {name}  questions {total}  refused {refused / total:.2f}")
+        return 0
     measure = by_engine if given.engine else by_delegate
     with ProcessPoolExecutor(given.workers) as pool:
         for name in given.sets.split(","):

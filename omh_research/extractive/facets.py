@@ -27,6 +27,7 @@ from omh_research.extractive.scoring import (
     keep_relevant,
     names_subject,
     score_documents,
+    speaks_of,
     subject_of,
 )
 from omh_research.extractive.units import Unit, heading_terms, quotable_units
@@ -290,7 +291,9 @@ def _find_sentences(brief: Brief, hits: Sequence[Hit]) -> _Found:
         documents.append(quotable_units(page, brief.language, topic_tokens))
         heads.append(heading_terms(page, brief.language))
     question = ask(brief.topic, brief.language, [u.terms for units in documents for u in units])
-    shares = _shares_of_topic(question, documents, heads)
+    terms = ([unit.terms for unit in units] for units in documents)
+    is_known = speaks_of(question, brief.language, zip(heads, terms, strict=True))
+    shares = _shares_of_topic(question, documents, heads) if is_known else [0.0] * len(hits)
     documents = [
         units if share >= MIN_SHARE else () for units, share in zip(documents, shares, strict=True)
     ]
@@ -310,20 +313,14 @@ def _language(hit: Hit, otherwise: str) -> str:
 def _shares_of_topic(
     question: Question, documents: list[Sequence[Unit]], heads: list[frozenset[str]]
 ) -> list[float]:
-    """What each document holds of the topic, beside the nearest one; 1 for that one.
-
-    Where none names the subject, the search's first is the nearest there is.
-    """
+    """What each document holds of the topic, beside the nearest one; 1 for that one."""
     subject = subject_of(question)
     held: list[float] = []
     for units, head in zip(documents, heads, strict=True):
         words = head.union(*(unit.terms for unit in units))
         named = bool(units) and names_subject(question, words)
         held.append(coverage(subject, words) if named else 0.0)
-    most = max(held, default=0.0)
-    if not most:
-        first = next((place for place, units in enumerate(documents) if units), -1)
-        return [float(place == first) for place in range(len(documents))]
+    most = max(held, default=0.0) or 1.0
     return [share / most for share in held]
 
 

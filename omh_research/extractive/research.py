@@ -25,8 +25,10 @@ from omh_research.extractive.scoring import (
     ask_about,
     coverage,
     keep_relevant,
+    missing_words,
     names_subject,
     score_documents,
+    speaks_of,
     subject_of,
 )
 from omh_research.extractive.units import Unit, heading_terms, is_dense, quotable_units
@@ -101,20 +103,23 @@ def research(brief: Brief, library: Library, should_stop: Callable[[], bool]) ->
     """Return what the Library holds for the subtopic; raises `ProviderError` when it is down."""
     reader = _Reader(brief, library, should_stop)
     chosen = Chosen()
+    hits = reader.search(brief.topic)
+    pages = reader.read(hits, TOPIC_DOCUMENTS)
+    scored = _score(brief, brief.topic, pages, hits)
+    is_known = _speak_of_topic(brief, scored, pages)
     gaps: list[str] = []
     unmet: list[str] = []
     queries: list[tuple[str, int]] = []
     if brief.subtopic != FOLLOWUP_STEM:
-        hits = reader.search(brief.topic)
-        quotes = _topic_quotes(brief, reader.read(hits, TOPIC_DOCUMENTS), hits)
+        quotes = _topic_quotes(brief, scored, pages) if is_known else []
         queries.append((brief.topic, len(quotes)))
         for quote in quotes:
             chosen.add(quote)
-        if not quotes:
-            gaps.append(brief.topic)
+        missing = _missing_words(brief, scored, pages) if quotes else brief.topic
+        gaps += [missing] if missing else []
     for query in brief.queries:
         hits = reader.search(query)
-        quotes = _query_quotes(brief, query, reader.read(hits, QUERY_DOCUMENTS), hits)
+        quotes = _query_quotes(brief, query, reader.read(hits, QUERY_DOCUMENTS), hits, is_known)
         queries.append((query, len(quotes)))
         for quote in quotes:
             chosen.add(quote)
@@ -144,8 +149,31 @@ def _score(brief: Brief, text: str, pages: Sequence[Page], hits: Sequence[Hit]) 
     return score_documents(question, documents)
 
 
-def _topic_quotes(brief: Brief, pages: Sequence[Page], hits: Sequence[Hit]) -> list[Quote]:
-    scored = _score(brief, brief.topic, pages, hits)
+def _speak_of_topic(brief: Brief, scored: Sequence[Scored], pages: Sequence[Page]) -> bool:
+    """Return whether the topic's nearest documents speak of it at all; if not, none is quoted."""
+    topic = ask(brief.topic, brief.language, (item.unit.terms for item in scored))
+    sentences: dict[int, list[Unit]] = {}
+    for item in scored:
+        sentences.setdefault(item.document, []).append(item.unit)
+    documents = (
+        (
+            heading_terms(pages[document], brief.language),
+            [unit.terms for unit in sorted(units, key=lambda unit: unit.order)],
+        )
+        for document, units in sorted(sentences.items())
+    )
+    return speaks_of(topic, brief.language, documents)
+
+
+def _missing_words(brief: Brief, scored: Sequence[Scored], pages: Sequence[Page]) -> str:
+    """Return the words of the topic that no document read says, if they are most of it."""
+    topic = ask(brief.topic, brief.language, (item.unit.terms for item in scored))
+    heads = (heading_terms(page, brief.language) for page in pages)
+    held = frozenset().union(*heads, *(item.unit.terms for item in scored))
+    return " ".join(missing_words(topic, brief.language, held))
+
+
+def _topic_quotes(brief: Brief, scored: list[Scored], pages: Sequence[Page]) -> list[Quote]:
     relevant = keep_relevant(scored)
     if not relevant:
         return []
@@ -163,12 +191,12 @@ def _topic_quotes(brief: Brief, pages: Sequence[Page], hits: Sequence[Hit]) -> l
 
 
 def _query_quotes(
-    brief: Brief, query: str, pages: Sequence[Page], hits: Sequence[Hit]
+    brief: Brief, query: str, pages: Sequence[Page], hits: Sequence[Hit], is_known: bool
 ) -> list[Quote]:
     scored = _score(brief, query, pages, hits)
     own = ask_about(query, brief.topic, brief.language, [item.unit.terms for item in scored])
     fitting = [item for item in scored if coverage(own, item.unit.terms) >= MIN_OWN_COVERAGE]
-    near = _near_topic(brief, scored, pages)
+    near = _near_topic(brief, scored, pages) if is_known else set()
     chosen = Chosen()
     for quote in spread([item for item in fitting if item.document in near], pages, QUERY_QUOTES):
         chosen.add(quote)

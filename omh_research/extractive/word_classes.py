@@ -134,9 +134,10 @@ _MEASURES_EN = (
 # What a topic asks about something, rather than the thing itself: such a word alone does not bring
 # a document near the topic.
 _ASPECTS = (
-    "history overview effect effects impact impacts importance role roles type "
-    "types definition comparison benefit benefits limit limits advantage advantages problem "
-    "problems future development influence introduction basics use uses used using working "
+    "history overview cause causes caused reason reasons effect effects impact impacts importance "
+    "role roles type types definition comparison benefit benefits limit limits advantage "
+    "advantages problem problems future development influence introduction basics use uses used "
+    "using working "
     "works work contain good bad best better main important efficiency origin origins spread "
     "source sources meaning structure function functions difference differences example "
     "examples process power invent invented shape shaped change changed make made get gets "
