@@ -1,8 +1,8 @@
 """What a short question's first words tell of its language.
 
 Job: votes for six languages by their interrogatives and what follows them, where stop words are
-too few to tell ("Was erfand Edison?"). Refuses to read anything but a short text that ends in a
-question mark. Data and look-ups only. Importers: tokens.
+too few to tell ("Was erfand Edison?"). Refuses to read long texts; without a question mark it
+believes an ambiguous word only before a verb it knows. Data and look-ups only. Importers: tokens.
 """
 
 from __future__ import annotations
@@ -33,6 +33,11 @@ _TWO_WORDS = {
     "es": ("por qué", "a qué"),
     "it": ("che cosa",),
 }
+# Words, names or acronyms of other languages: in a topic without a question mark they may be those.
+_NAMES_TOO = frozenset(
+    "was come comment chi que qui wo wat hoe wie dove onde quale cosa quando quand quanto quanta "
+    "wer wen wem quem qual cual quoi como".split()
+)
 # Before an interrogative: "Von wem", "En qué año", "In welk jaar".
 _BEFORE = frozenset(
     "von vom seit bis aus mit durch für bei in im an auf zu nach um unter über gegen "
@@ -83,26 +88,43 @@ def _table(rows: str) -> dict[str, frozenset[str]]:
     return {language: frozenset(words.split()) for language, words in tables[rows].items()}
 
 
+@cache
+def _openings() -> frozenset[str]:
+    """All words with which a question can begin: most texts begin with another."""
+    pairs = (pair.split()[0] for row in _TWO_WORDS.values() for pair in row)
+    return _BEFORE.union({"was"}, pairs, *_table("openers").values(), *_table("shared").values())
+
+
 def question_votes(text: str) -> dict[str, float]:
     """Return for each language how much speaks for it; {} for what is no short question.
+
+    Without its mark, "Wann starb Goethe" is one and "Comment systems" is none.
 
     A vote weighs as much as a stop word. "Was" is an English word too: it speaks for German only
     before a German verb and a noun with a capital.
     """
     text = text.strip()
-    if len(text) > MAX_CHARS or not text.endswith("?"):
+    if len(text) > MAX_CHARS:
         return {}
+    is_marked = text.endswith("?")
     bare = unicodedata.normalize("NFC", text).replace("’", "'").strip("¿? \t\n\"'«»„“”")
     written = [word.strip(',;:()"«»„“”') for word in bare.split()]
     if len(written) < 2:
         return {}
-    place = int(len(written) > 2 and written[0].lower() in _BEFORE)
+    first = written[0].lower()
+    if first not in _openings():
+        return {}
+    place = int(len(written) > 2 and first in _BEFORE)
     votes = _opener_votes([word.lower() for word in written], place)
-    if written[0].lower() == "was" and _is_german_was(written):
+    if first == "was" and _is_german_was(written):
         votes = {"de": _OPENS}
     if not votes and place:
         votes, place = _opener_votes([word.lower() for word in written], 0), 0
     following = written[place + 1].lower() if len(written) > place + 1 else ""
+    is_pair = " ".join(written[:2]).lower() in {pair for row in _TWO_WORDS.values() for pair in row}
+    if not is_marked and written[place].lower() in _NAMES_TOO and not is_pair:
+        sure = _table("followers")
+        votes = {name: vote for name, vote in votes.items() if following in sure[name]}
     for language in votes:
         if following in _table("followers")[language]:
             votes[language] += _FOLLOWS

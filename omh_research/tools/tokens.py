@@ -62,6 +62,7 @@ _SCRIPTS: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 # What is read of a text to name its language: more changes nothing and costs time.
 _SAMPLE_CHARS = 4_000
+_QUESTION_CHARS = 120
 _LATIN = ("en", "de", "es", "fr", "it", "pt", "nl", "sv", "pl", "tr", "id", "vi")
 
 
@@ -294,7 +295,7 @@ def _closest(text: str, languages: tuple[str, ...]) -> str:
     A short question's first words count as well.
     """
     found = words(text)
-    votes = _question_votes(text) if text.rstrip()[-1:] == "?" else {}
+    votes = _question_votes(text) if len(text) <= _QUESTION_CHARS else {}
     best, most = languages[0], 0.0
     for language in languages:
         stops = stop_words(language)

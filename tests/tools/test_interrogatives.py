@@ -257,8 +257,33 @@ def test_there_are_enough_short_questions_of_each_language() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "?", "Was?", "Was erfand Edison", "¿?", "Wie " + "x" * MAX_CHARS + "?"]
-)
+    ("language", "question"),
+    [
+        ("de", "Wann starb Goethe"), ("de", "Was kostet Strom"), ("de", "wer erfand penicillin"),
+        ("de", "Warum fliegen Flugzeuge"), ("de", "Wozu dienen Antikörper"),
+        ("fr", "Qui a inventé Internet"), ("fr", "Comment fonctionne Internet"),
+        ("fr", "Pourquoi dort-on"), ("fr", "Combien pèse un éléphant"),
+        ("es", "Quién inventó Internet"), ("es", "Cuándo murió Franco"), ("es", "Dónde vive Messi"),
+        ("it", "Chi inventò Internet"), ("it", "Come funziona Internet"), ("it", "Cos'è la fotosintesi"),
+        ("pt", "Por que dormimos"), ("pt", "O que causa marés"), ("pt", "Quem descobriu o Brasil"),
+        ("nl", "Waarom slapen katten"), ("nl", "Hoe werkt internet"), ("nl", "In welk jaar viel Rome"),
+    ],
+)  # fmt: skip
+def test_o7_a_question_without_its_mark_is_still_one(language: str, question: str) -> None:
+    assert detect_language(question) == language
+
+
+@pytest.mark.parametrize(
+    "topic",
+    ["Come fly with me", "Comment moderation systems", "Hoe agriculture", "Chi squared tests",
+     "Qui tam lawsuits", "WER metrics of speech recognition", "Dove soap", "Quanta of light",
+     "Was Rome built", "Wo Hop", "Wat Arun temple", "Quando library", "Cosa Nostra"],
+)  # fmt: skip
+def test_a_topic_that_begins_with_a_foreign_interrogative_gets_no_vote(topic: str) -> None:
+    assert question_votes(topic) == {}
+
+
+@pytest.mark.parametrize("text", ["", "?", "Was?", "¿?", "Wie " + "x" * MAX_CHARS + "?"])
 def test_what_is_no_short_question_gets_no_vote(text: str) -> None:
     assert question_votes(text) == {}
 
