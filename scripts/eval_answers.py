@@ -4,7 +4,8 @@ Job: make a folder of all paragraphs of one language, put every question to the 
 (or, with --engine, to a whole run), and count the reports that quote the answer span, and those
 whose first quote holds it. Reads the shared test data; writes a temporary folder only.
 
-    python scripts/eval_answers.py [--sets x-en,x-zh,x-ar,x-de,cmrc] [--limit N] [--engine | --absent] [--json]
+    python scripts/eval_answers.py [--sets x-en,x-zh,x-ar,x-de,cmrc] [--limit N] [--engine] [--json]
+    python scripts/eval_answers.py --absent    # how often a run refuses where nothing answers
 """
 
 from __future__ import annotations
