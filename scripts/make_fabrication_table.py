@@ -20,8 +20,7 @@ END = "<!-- end of fabrication table -->"
 sys.path.insert(0, str(PROJECT))
 
 from tests.tools.fabrications import KINDS  # noqa: E402
-from tests.tools.gate_cases import all_clean  # noqa: E402
-from tests.tools.test_fabrication import NOT_CAUGHT, print_table, run_battery  # noqa: E402
+from tests.tools.test_fabrication import NOT_CAUGHT, all_clean, print_table, run_battery  # noqa: E402
 
 
 def table() -> str:

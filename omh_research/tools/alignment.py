@@ -13,14 +13,17 @@ from collections import Counter
 from msgspec import Struct
 
 from omh_research.lazy_re import lazy_re
+from omh_research.tools.bounds import bounds_conflict
 from omh_research.tools.dates import find_dates, index_dates
-from omh_research.tools.figures import Figure, find_figures, index_figures
+from omh_research.tools.figures import Figure, find_figures, holds_share, index_figures
 from omh_research.tools.identifiers import find_dois
 from omh_research.tools.name_index import index_names
+from omh_research.tools.negation import ClauseIndex
 from omh_research.tools.order import order_conflict
 from omh_research.tools.polarity import polarity_conflict
 from omh_research.tools.proper_names import find_names
 from omh_research.tools.quotes import PreparedText, lead_in, locate
+from omh_research.tools.shares import find_worded
 from omh_research.tools.tokens import content_tokens, detect_language, is_cjk
 
 ALIGNED, UNALIGNED, CROSS_LANGUAGE = "aligned", "unaligned", "cross_language"
@@ -93,7 +96,7 @@ def compare(claim: str, quote: str, context: str = "", lead: str = "") -> Alignm
         before = lead_in(claim, PreparedText(quote)) or lead
         conflict = polarity_conflict(claim, f"{before} {claim}") if before else ""
         return Alignment(UNALIGNED if conflict else ALIGNED, conflict, (), 1.0)
-    missing = missing_figures(claim, quote)
+    missing = missing_figures(claim, quote) or missing_number_words(claim, quote)
     if missing:
         return Alignment(UNALIGNED, "numbers not in the quote", missing)
     names = _missing_names(claim, quote, context)
@@ -106,7 +109,11 @@ def compare(claim: str, quote: str, context: str = "", lead: str = "") -> Alignm
     least = MIN_COVERAGE_CJK if any(map(is_cjk, claim)) else MIN_COVERAGE
     if coverage < least:
         return Alignment(UNALIGNED, "too few of the claim's words in the quote", lacking, coverage)
-    conflict = _clause_conflict(claim, quote, lead, quote + context) or order_conflict(claim, quote)
+    conflict = (
+        _clause_conflict(claim, quote, lead, quote + context)
+        or order_conflict(claim, quote)
+        or _turned_round(claim, quote)
+    )
     if conflict:
         return Alignment(UNALIGNED, conflict, lacking, coverage)
     return Alignment(ALIGNED, "", lacking, coverage)
@@ -155,6 +162,26 @@ def missing_figures(claim: str, quote: str) -> tuple[str, ...]:
     held = set(find_dois(quote))
     missing += [doi for doi in find_dois(claim) if doi not in held]
     return tuple(dict.fromkeys(missing))
+
+
+def missing_number_words(claim: str, quote: str) -> tuple[str, ...]:
+    """Return the numbers and shares that `claim` states in words and `quote` in no form.
+
+    "three" for "four", "two thirds" for 40 %; one and two are not compared.
+    """
+    held = index_figures(quote).units
+    numbers, shares = find_worded(claim)
+    missing = [claim[n.start : n.end] for n in numbers if n.value not in held]
+    missing += [claim[s.start : s.end] for s in shares if not holds_share(s, quote)]
+    return tuple(dict.fromkeys(missing))
+
+
+def _turned_round(claim: str, quote: str) -> str:
+    """Return what turns a number or a clause of `claim` against `quote`, "" if nothing does."""
+    if bounded := bounds_conflict(claim, [quote]):
+        return f"the quote does not say {bounded}"
+    is_run = not claim.isascii() and any(map(is_cjk, claim))
+    return "one side is negated" if is_run and ClauseIndex([quote]).denies(claim) else ""
 
 
 def _repeated(claim: str, quote: str) -> list[str]:

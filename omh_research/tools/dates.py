@@ -13,6 +13,7 @@ from functools import cache
 from msgspec import Struct
 
 from omh_research.lazy_re import lazy_re
+from omh_research.tools.han_numbers import DIGITS, find_han_years, han_values
 
 _MONTHS = """
 january jan januar janvier enero gennaio janeiro januari январь января styczeń stycznia ocak
@@ -40,6 +41,12 @@ _NUMERIC = (
     lazy_re(rf"(?<!\d){_YEAR}\s?년\s?(?P<m>1[0-2]|0?[1-9])\s?월(?:\s?{_DAY}\s?일)?"),
     lazy_re(rf"(?<![\d.,/-]){_YEAR}-(?P<m>1[0-2]|0[1-9])(?![\d-])"),
 )  # fmt: skip
+# In Han numerals: 二〇二三年十二月三十一日, 十月一日.
+_HAN_DIGIT = "〇零一二三四五六七八九"
+_HAN_DATE = lazy_re(
+    rf"(?:(?P<y>[一二][{_HAN_DIGIT}]{{3}})\s?年\s?)?(?<![{_HAN_DIGIT}百])(?P<m>十[一二]?|[一二三四五六七八九])\s?月"
+    r"(?:\s?(?P<d>三十一?|二?十[一二三四五六七八九]?|[一二三四五六七八九])\s?[日号號])?"
+)
 
 
 class Date(Struct, frozen=True):
@@ -78,6 +85,8 @@ class DateIndex(Struct, frozen=True):
 def find_dates(text: str) -> list[Date]:
     """Return the dates of `text` in order, never overlapping."""
     found = [_numeric(match) for pattern in _NUMERIC for match in pattern.finditer(text)]
+    if "月" in text:
+        found += [date for match in _HAN_DATE.finditer(text) if (date := _from_han(match))]
     found += [date for match in _worded().finditer(text) if (date := _from_words(match))]
     kept: list[Date] = []
     for date in sorted(found, key=lambda d: (d.start, d.start - d.end)):
@@ -100,6 +109,7 @@ def index_dates(text: str) -> DateIndex:
             if day:
                 days.add((month, day))
     years = frozenset(int(year) for year in re.findall(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)", text))
+    years |= {int(number.values[0]) for number in find_han_years(text)}
     return DateIndex(frozenset(full), frozenset(months), frozenset(days), years)
 
 
@@ -113,6 +123,14 @@ def _numeric(match: re.Match[str]) -> Date:
     else:
         readings = ((year, int(parts["m"]), int(parts.get("d") or 0)),)
     return Date(match.start(), match.end(), match[0], readings)
+
+
+def _from_han(match: re.Match[str]) -> Date | None:
+    if not (match["y"] or match["d"]):
+        return None
+    year = int("".join(str(DIGITS[char]) for char in match["y"] or "〇"))
+    month, day = (int(han_values(match[name])[0]) if match[name] else 0 for name in ("m", "d"))
+    return Date(match.start(), match.end(), match[0], ((year, month, day),))
 
 
 def _from_words(match: re.Match[str]) -> Date | None:

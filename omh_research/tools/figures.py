@@ -15,6 +15,9 @@ from itertools import takewhile
 from msgspec import Struct
 
 from omh_research.lazy_re import lazy_re
+from omh_research.tools.han_numbers import HanNumber, find_han_numbers
+from omh_research.tools.number_words import read_number_words
+from omh_research.tools.shares import Share, find_shares, percent_values
 from omh_research.tools.units import (
     CURRENCIES,
     DOLLARS,
@@ -22,7 +25,6 @@ from omh_research.tools.units import (
     UNITS_AFTER,
     UNITS_BEFORE,
     are_compatible,
-    read_number_words,
 )
 from omh_research.unicode_form import unicode_form
 
@@ -111,11 +113,59 @@ def find_figures(text: str) -> list[Figure]:
         if figure:
             found.append(figure)
             at = max(at, figure.end)
+    if not text.isascii():
+        found = _joined(found)
+        spelled = (_read_han(text, number) for number in find_han_numbers(text))
+        # A magnitude behind digits ("3百万") is the figure's own.
+        taken = {place for figure in found for place in range(figure.start, figure.end)}
+        found += [figure for figure in spelled if figure and figure.start not in taken]
+        found.sort(key=lambda figure: figure.start)
     return _spread_units(text, found)
 
 
+def _joined(figures: list[Figure]) -> list[Figure]:
+    """Join what Japanese parts by magnitude: 1億2000万 is one number, 120,000,000."""
+    found: list[Figure] = []
+    for figure in figures:
+        joined = _with_rest(found[-1], figure) if found else None
+        if joined:
+            found[-1] = joined
+        else:
+            found.append(figure)
+    return found
+
+
+def _with_rest(high: Figure, low: Figure) -> Figure | None:
+    """Return the two as one number where `low` stands right behind the magnitude of `high`."""
+    if high.end != low.start or high.unit or high.text[-1] not in "千万萬亿億兆":
+        return None
+    if not len(high.values) == len(low.values) == 1:
+        return None
+    left, right = Decimal(high.values[0]), Decimal(low.values[0])
+    if right >= left:
+        return None
+    return Figure(high.start, low.end, high.text + low.text, (_canonical(left + right),), low.unit)
+
+
+def _read_han(text: str, number: HanNumber) -> Figure:
+    """Return a number in Han numerals with the unit or currency beside it."""
+    unit, end = number.unit, number.end
+    after = _AFTER.match(text, end)
+    if not unit and after and not after["gap"]:
+        length, factor, unit = _step_unspaced(after["word"]) or (0, Decimal(1), "")
+        unit = unit if factor == 1 else ""
+        end += length if factor == 1 else 0
+    values = tuple(_canonical(value) for value in number.values)
+    if unit == "year" and _YEAR.fullmatch(values[0]):
+        unit = ""
+    return Figure(number.start, end, text[number.start : end], values, unit)
+
+
 def index_figures(text: str, *, words: bool = True) -> FigureIndex:
-    """Return the index of the figures of `text`; with `words` also of numbers written as words."""
+    """Return the index of the figures of `text`; with `words` also of numbers written as words.
+
+    A fraction ("two thirds", 三成) counts as its percentages.
+    """
     units: dict[str, set[str]] = {}
     for figure in find_figures(text):
         for value in figure.values:
@@ -123,7 +173,37 @@ def index_figures(text: str, *, words: bool = True) -> FigureIndex:
     if words:
         for value in read_number_words(text):
             units.setdefault(value, set()).add("")
+        for share in find_shares(text):
+            for value in percent_values(share):
+                units.setdefault(value, set()).add("%")
     return FigureIndex({value: frozenset(seen) for value, seen in units.items()})
+
+
+_ROUGHLY = 0.03
+_MAX_PAIRED = 40
+
+
+def holds_share(share: Share, text: str) -> bool:
+    """Return whether `text` holds a fraction: as one, as a percentage, or as two numbers' ratio.
+
+    Percentages and ratios may be three points off: "a third" of 34 %.
+    """
+    wanted = float(share.value)
+    if any(other.value == share.value for other in find_shares(text)):
+        return True
+    numbers = []
+    for figure in find_figures(text)[:_MAX_PAIRED]:
+        value = figure.values[0] if figure.values else ""
+        if not value.replace(".", "", 1).isdecimal():
+            continue
+        number = float(value)
+        if abs(number / 100 - wanted) <= _ROUGHLY and figure.unit in ("%", "pp"):
+            return True
+        if abs(number - wanted) <= _ROUGHLY:
+            return True
+        if not figure.unit:
+            numbers.append(number)
+    return any(abs(a / b - wanted) <= _ROUGHLY for a in numbers for b in numbers if b > a > 1)
 
 
 def _read(text: str, match: re.Match[str]) -> Figure | None:

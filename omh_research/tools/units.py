@@ -1,16 +1,10 @@
-"""Units, magnitudes and number words, as tables.
+"""Units and magnitudes, as tables.
 
 Job: the words after and before a number and the one name each stands for. Refuses to convert
 between units. Importers: tools.
 """
 
 from __future__ import annotations
-
-import re
-from collections.abc import Iterator
-from functools import cache
-
-from omh_research.lazy_re import lazy_re
 
 _UNITS = """
 %: % percent percents pct prozent procent процент процента процентов percento porcento
@@ -149,23 +143,6 @@ _MAGNITUDES = """
 9: miljard 十亿 миллиард миллиарда миллиардов млрд مليار
 12: trillion trillions tn 万亿 兆 조 триллион трлн
 """
-_SMALL = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen eighteen nineteen twenty
-"""
-_ORDINALS = "- first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-_TENS = "- - twenty thirty forty fifty sixty seventy eighty ninety"
-_OTHER_WORDS = """
-    2: zwei deux dos 3: drei trois tres 4: vier quatre cuatro 5: fünf cinq cinco 6: sechs seis
-    7: sieben sept siete 8: acht huit ocho 9: neun neuf nueve 10: zehn dix diez 11: elf 12: zwölf
-    12: dozen 100: hundred 1000: thousand
-"""
-_HAN_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {
-    "两": 2, "兩": 2, "〇": 0,
-}  # fmt: skip
-_HAN_NUMBER = lazy_re(
-    r"[一二三四五六七八九两兩]?百?[零〇]?[一二三四五六七八九]?十?[一二三四五六七八九两兩]?"
-)
 _COMPATIBLE = tuple(
     frozenset(pair)
     for pair in (("¥", "cny"), ("¥", "jpy"), ("°", "°c"), ("°", "°f"), ("lb", "gbp"))
@@ -202,50 +179,3 @@ def are_compatible(one: str, other: str) -> bool:
     if one == other or frozenset({one, other}) in _COMPATIBLE:
         return True
     return ("/" in one) != ("/" in other) and one.partition("/")[0] == other.partition("/")[0]
-
-
-def read_number_words(text: str) -> Iterator[str]:
-    """Yield the values of numbers written as words ("twelve", "zwölf", "十二")."""
-    words = re.findall(r"[^\W\d_]+", text.casefold())
-    table = _number_words()
-    for at, word in enumerate(words):
-        value = table.get(word)
-        if value is None:
-            continue
-        yield str(value)
-        following = table.get(words[at + 1]) if at + 1 < len(words) else None
-        if 20 <= value < 100 and value % 10 == 0 and following is not None and 0 < following < 10:
-            yield str(value + following)
-    if re.search(r"[一二三四五六七八九两兩十百]", text):
-        yield from _han_numbers(text)
-
-
-@cache
-def _number_words() -> dict[str, int]:
-    table: dict[str, int] = {}
-    value = 0
-    for word in _OTHER_WORDS.split():
-        if word.endswith(":"):
-            value = int(word[:-1])
-        else:
-            table[word] = value
-    for words, step in ((_SMALL, 1), (_ORDINALS, 1), (_TENS, 10)):
-        table.update({word: n * step for n, word in enumerate(words.split()) if word != "-"})
-    return table
-
-
-def _han_numbers(text: str) -> Iterator[str]:
-    for match in _HAN_NUMBER.finditer(text):
-        if match[0]:
-            yield str(_han_value(match[0]))
-
-
-def _han_value(numeral: str) -> int:
-    total, digit = 0, 0
-    for char in numeral:
-        if char in "十百":
-            total += (digit or 1) * (10 if char == "十" else 100)
-            digit = 0
-        else:
-            digit = _HAN_DIGITS[char]
-    return total + digit

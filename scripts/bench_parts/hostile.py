@@ -20,6 +20,7 @@ from omh_research.tools import (
     identifiers,
     name_index,
     normal_form,
+    number_words,
     passages,
     proper_names,
     quotes,
@@ -30,7 +31,6 @@ from omh_research.tools import (
     similarity,
     source_list,
     tokens,
-    units,
     urls,
 )
 from omh_research.tools.gate import reading
@@ -47,7 +47,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "dates": dates.index_dates,
     "names": lambda text: proper_names.find_names(text, language="en"),
     "name index": lambda text: name_index.index_names([text]),
-    "number words": lambda text: list(units.read_number_words(text)),
+    "number words": lambda text: list(number_words.read_number_words(text)),
     "alignment of a claim": lambda text: alignment.compare(text, "It was 5 million in 1999."),
     "alignment with a quote": lambda text: alignment.compare("Pfizer paid 5 million.", text),
     "alignment of both": lambda text: alignment.compare(f"{text} x", f"{text} y"),

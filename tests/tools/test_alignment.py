@@ -193,3 +193,34 @@ def test_hostile_claims_and_quotes_end(unit: str) -> None:
     assert compare(text, "It cost 5 million.").status != ALIGNED
     assert compare("Pfizer paid 5 million in 1999.", text).status != ALIGNED
     assert compare(f"{text} said so", f"{text} did not").status != ALIGNED
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("Three of the nine districts closed a plant", "Four of the nine districts closed a plant"),
+        ("A third of the plants use river water", "Two thirds of the plants use river water"),
+        ("The dam cost less than 48 million dollars", "The dam cost 48 million dollars"),
+        ("水库蓄水量占设计容量的百分之五十六", "水库蓄水量占设计容量的百分之六十五"),
+        ("全县四分之一的农田采用滴灌技术", "全县三分之一的农田采用滴灌技术"),
+        ("全县农田没有采用滴灌技术种植棉花", "全县农田采用滴灌技术种植棉花"),
+        ("住民の多くは料金の値上げに反対した", "住民の多くは料金の値上げに反対しなかった"),
+    ],
+)
+def test_spelled_numbers_bounds_and_denials_are_compared(claim: str, quote: str) -> None:
+    """T13: numbers always, in words too; a bound or a denial the quote lacks."""
+    assert align(claim, quote) == UNALIGNED
+    assert align(quote, quote) == ALIGNED
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("4 of the nine districts closed a plant", "Four of the nine districts closed a plant"),
+        ("67% of the plants use river water", "Two thirds of the plants use river water"),
+        ("去年共有1,200户家庭参加了调查", "去年共有一千二百户家庭参加了调查"),
+        ("貯水量は設計容量の60%に達した", "貯水量は設計容量の六割に達した"),
+    ],
+)
+def test_a_number_in_another_form_is_the_same(claim: str, quote: str) -> None:
+    assert align(claim, quote) == ALIGNED

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from omh_research.documents.source import HeldText
 from omh_research.tools.dates import find_dates, index_dates
 from omh_research.tools.figures import find_figures, index_figures
+from omh_research.tools.gate.context import Context
 from omh_research.tools.gate.facts import SourceText, find_facts
 from omh_research.tools.name_index import index_names, names_inside
-from omh_research.tools.negation import is_negated
+from omh_research.tools.negation import ClauseIndex, is_negated
 from omh_research.tools.proper_names import find_names
 
 
@@ -271,3 +272,72 @@ def test_hostile_repetition_is_linear(piece: str) -> None:
     assert index_dates(text) is not None
     assert index_names([text]) is not None
     assert find_names(text) is not None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("专家指出，回收体系已经建立", "专家指出，回收体系尚未建立，预计明年完成"),
+        (
+            "截至2023年底，中国光伏装机容量没有达到609.5吉瓦",
+            "截至2023年底，中国光伏装机容量达到609.5吉瓦",
+        ),
+        ("去年共有1,200户家庭没有参加用水调查", "去年共有一千二百户家庭参加了用水调查"),
+        ("该药物对重症病人并非有效", "该药物对重症病人有效"),
+        ("この工場は毎年五万台を生産しない", "この工場は毎年五万台を生産する"),
+        ("新しい電池は記録を更新しませんでした", "新しい電池は記録を更新しました"),
+        ("電池は日本で作られた部品を使っている", "電池は日本で作られた部品を使っていない"),
+        ("貯水量は設計容量の60%に達せず、", "貯水量は設計容量の六割に達し、"),
+    ],
+)
+def test_a_denied_clause_is_found_both_ways(one: str, other: str) -> None:
+    """E28: a negation in a Chinese or Japanese sentence that nearly repeats its source."""
+    assert ClauseIndex([other]).denies(one)
+    assert ClauseIndex([one]).denies(other)
+    assert not ClauseIndex([one, other]).denies(one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("研究没有发现严重不良反应", "研究未发现严重不良反应"),
+        ("该方法不仅速度快而且精度高", "该方法速度快而且精度高"),
+        ("该地区的失业率没有下降", "该地区的失业率上升了"),
+        ("1个月内不可发送4条群发消息", "1个月内可发送8条群发消息"),
+        ("每户月均用水量不超过十二吨", "每户月均用水量在十二吨以内"),
+        ("この製品は必ず出荷前に検査される", "この製品は出荷前に検査される"),
+        ("不同地区的水价差别很大", "各地区的水价差别很大"),
+        ("短句不同", "短句同"),
+    ],
+)
+def test_harmless_signs_and_other_statements_deny_nothing(one: str, other: str) -> None:
+    assert not ClauseIndex([other]).denies(one)
+    assert not ClauseIndex([one]).denies(other)
+
+
+def test_a_part_of_a_sentence_is_not_turned_round_by_its_rest() -> None:
+    """E28: a report may take up the first half of "... but did not gain weight"."""
+    text = (
+        "We find that the rats of both groups were healthy after the trial, but did not gain weight. "
+        "Cluster sizes are exponentially distributed in all cells, with no characteristic size."
+    )
+    source = Context([text], "en")
+    for part in (
+        "We find that the rats of both groups were healthy after the trial.",
+        "Cluster sizes are exponentially distributed in all cells.",
+    ):
+        assert not source.reverses(part)
+    assert source.reverses("Cluster sizes are not exponentially distributed in all cells.")
+    assert source.reverses(
+        "We find that the rats of both groups were not healthy after the trial, but did not gain weight."
+    )
+
+
+def test_words_and_bounds_are_compared_with_the_sentences_that_say_the_same() -> None:
+    text = "Four of the nine districts closed their last coal plant. The dam cost 48 million dollars to mend."
+    source = Context([text], "en")
+    assert source.lacks_number_word("Five of the nine districts closed their last coal plant.")
+    assert not source.lacks_number_word("4 of the nine districts closed their last coal plant.")
+    assert not source.lacks_number_word("Five lamps burned in the harbour all night long.")
+    assert source.turns_bound("The dam cost less than $48 million to mend.")
+    assert not source.turns_bound("The bridge to the island took more than 48 million bricks.")

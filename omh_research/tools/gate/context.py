@@ -12,12 +12,15 @@ from functools import cached_property
 from math import log
 
 from omh_research.tools import sentences
-from omh_research.tools.figures import Figure, find_figures
-from omh_research.tools.negation import is_negated
+from omh_research.tools.bounds import bounds_conflict, without_bounds
+from omh_research.tools.figures import Figure, find_figures, holds_share, index_figures
+from omh_research.tools.han_numbers import has_numerals
+from omh_research.tools.negation import ClauseIndex, is_negated, segments_of
+from omh_research.tools.shares import find_worded, is_counting_token
 from omh_research.tools.tokens import content_tokens
-from omh_research.tools.units import are_compatible, read_number_words
+from omh_research.tools.units import are_compatible
 
-_MIN_TOKENS = 4
+_MIN_TOKENS, _MIN_TOKENS_COUNTED, _MIN_TOKENS_BESIDE_FIGURE = 4, 3, 2
 _MAX_SENTENCES = 20_000
 _MAX_SENTENCE_CHARS = 2_000
 # Shares of a statement's words: nearly the same sentence; and the same context.
@@ -30,7 +33,7 @@ class Context:
     def __init__(self, texts: Sequence[str], language: str) -> None:
         self._texts = texts
         self._language = language
-        self._near: dict[str, tuple[int, ...]] = {}
+        self._near: dict[tuple[str, int], tuple[int, ...]] = {}
 
     def holds_near(self, figure: Figure, statement: str) -> bool:
         """Return whether the figure stands where the statement belongs, not just anywhere.
@@ -55,45 +58,89 @@ class Context:
         return False
 
     def lacks_number_word(self, statement: str) -> str:
-        """Return a number, written as a word, that the sentences saying the same do not hold."""
-        if self._language in ("zh", "ja", "ko"):
+        """Return a number or share, written as words, that the sentences saying the same lack.
+
+        A share ("two thirds", 六成) is also held by a percentage or by two numbers in about that
+        ratio.
+        """
+        numbers, shares = find_worded(statement)
+        near = self._nearly_same(statement, _MIN_TOKENS_COUNTED) if numbers or shares else ()
+        if not near:
             return ""
-        near = self._nearly_same(statement)
-        stated = [value for value in read_number_words(statement) if int(value) > 2]
-        if not near or not stated:
-            return ""
-        beside = " ".join(self._spans[i].text for i in self._beside(near))
-        held = set(read_number_words(beside))
-        held |= {value for figure in find_figures(beside) for value in figure.values}
-        return next((value for value in stated if value not in held), "")
+        beside = "\n".join(self._spans[i].text for i in self._beside(near))
+        held = index_figures(beside).units
+        for number in numbers:
+            if number.value not in held:
+                return statement[number.start : number.end]
+        for share in shares:
+            if not holds_share(share, beside):
+                return statement[share.start : share.end]
+        return ""
+
+    def turns_bound(self, statement: str) -> str:
+        """Return a number with a bound that the sentences saying the same do not put on it."""
+        near = self._nearly_same(statement, _MIN_TOKENS_BESIDE_FIGURE)
+        return bounds_conflict(statement, [self._spans[at].text for at in near]) if near else ""
 
     def reverses(self, statement: str) -> bool:
         """Return whether a sentence of the source says the same with other polarity, none alike."""
-        negated = is_negated(statement)
-        alike = [is_negated(self._spans[at].text) == negated for at in self._same_length(statement)]
-        return bool(alike) and not any(alike)
+        if self._language in ("zh", "ja"):
+            return self._clauses.denies(statement)
+        said = self._polarities(statement)
+        return bool(said) and not any(said)
 
     def repeats(self, statement: str) -> bool:
         """Return whether a sentence of the source says nearly the same with the same polarity."""
-        negated = is_negated(statement)
-        return any(
-            is_negated(self._spans[at].text) == negated for at in self._same_length(statement)
-        )
+        if self._language in ("zh", "ja"):
+            return False
+        return any(self._polarities(statement))
+
+    def _polarities(self, statement: str) -> list[bool]:
+        """Return for each sentence that says the same whether it does so with the same polarity.
+
+        Where the statement takes up only a part of the sentence, the segments at its ends that
+        hold none of the statement's words do not count: of "but did not gain weight" it may say
+        nothing.
+        """
+        negated, tokens = is_negated(statement), self._tokens(statement)
+        said = []
+        for at in self._same_length(statement):
+            text = self._spans[at].text
+            kept = self._taken_up(tokens, segments_of(text))
+            is_whole = self._sentences[at] <= tokens and is_negated(text) == negated
+            said.append(is_whole or (sum(map(is_negated, kept)) % 2 == 1) == negated)
+        return said
+
+    def _taken_up(self, tokens: frozenset[str], segments: list[str]) -> list[str]:
+        """Return the segments without those at the ends that add none of the statement's words."""
+        shared = [self._tokens(segment) & tokens for segment in segments]
+        first, last = 0, len(shared)
+        while last - first > 1 and shared[last - 1] <= frozenset().union(*shared[first : last - 1]):
+            last -= 1
+        while last - first > 1 and shared[first] <= frozenset().union(*shared[first + 1 : last]):
+            first += 1
+        return segments[first:last]
 
     def _same_length(self, statement: str) -> list[int]:
         size = len(self._tokens(statement))
         return [at for at in self._nearly_same(statement) if len(self._sentences[at]) <= 2 * size]
 
-    def _nearly_same(self, statement: str) -> tuple[int, ...]:
-        """Return the sentences that hold nearly all words of the statement, numbers aside."""
-        if statement not in self._near:
-            tokens = frozenset(t for t in self._tokens(statement) if not t[0].isdigit())
+    def _nearly_same(self, statement: str, least: int = _MIN_TOKENS) -> tuple[int, ...]:
+        """Return the sentences that hold nearly all words of the statement, numbers aside.
+
+        Number words, shares and the bounds beside numbers ("less than") are aside too.
+        """
+        if (statement, least) not in self._near:
+            tokens = self._tokens(without_bounds(statement))
+            tokens = frozenset(
+                token for token in tokens if not token[0].isdigit() and not is_counting_token(token)
+            )
             found: Iterable[int] = ()
-            if len(tokens) >= _MIN_TOKENS:
+            if len(tokens) >= least:
                 wanted = _NEARLY * len(tokens)
                 found = (at for at, s in enumerate(self._sentences) if len(tokens & s) >= wanted)
-            self._near[statement] = tuple(found)
-        return self._near[statement]
+            self._near[statement, least] = tuple(found)
+        return self._near[statement, least]
 
     def _beside(self, near: Sequence[int]) -> list[int]:
         last = len(self._spans) - 1
@@ -101,6 +148,10 @@ class Context:
 
     def _tokens(self, text: str) -> frozenset[str]:
         return frozenset(content_tokens(text, self._language))
+
+    @cached_property
+    def _clauses(self) -> ClauseIndex:
+        return ClauseIndex(span.text for span in self._spans)
 
     @cached_property
     def _spans(self) -> list[sentences.Span]:
@@ -135,7 +186,11 @@ class Context:
         """For each value the sentences in which it stands as digits, and the unit there."""
         places: dict[str, list[tuple[int, str]]] = {}
         for at, span in enumerate(self._spans):
-            for figure in find_figures(span.text) if any(map(str.isdigit, span.text)) else ():
+            for figure in find_figures(span.text) if _may_hold_figures(span.text) else ():
                 for value in figure.values:
                     places.setdefault(value, []).append((at, figure.unit))
         return places
+
+
+def _may_hold_figures(text: str) -> bool:
+    return any(map(str.isdigit, text)) or has_numerals(text)

@@ -223,6 +223,10 @@ class EvidenceCheck:
         if far:
             message = f"{', '.join(far)}: {cited} has another number in this context.{advice}"
             self._fail("figure_out_of_context", statement, message)
+        turned = [context.turns_bound(text) for context in contexts] if facts.figures else []
+        if turned and all(turned):
+            message = f"{turned[0]}: {cited} does not bound the number like that.{advice}"
+            self._fail("figure_out_of_context", statement, message)
         reversed_ = [context.reverses(text) for context in contexts]
         if any(reversed_) and not any(context.repeats(text) for context in contexts):
             message = f"the sentence says the opposite of {cited}.{advice}"
