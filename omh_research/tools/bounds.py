@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from functools import cache
+from functools import cache, cached_property
 
 from msgspec import Struct
 
@@ -103,6 +103,7 @@ _FILLERS = (
 _WORD = lazy_re(r"[^\W\d_]+")
 _REACH = 48
 _MIN_COUNT = 20
+_MAX_FIGURES = 64
 
 
 class Bound(Struct, frozen=True):
@@ -185,10 +186,13 @@ def _bound_after(text: str, figure: Figure) -> Bound | None:
 
 def without_bounds(text: str) -> str:
     """Return `text` without the bounds beside its numbers."""
+    pieces, at = [], 0
     found = [bound for figure in find_figures(text) if (bound := bound_of(text, figure))]
-    for bound in sorted(found, key=lambda bound: bound.start, reverse=True):
-        text = f"{text[: bound.start]} {text[bound.end :]}"
-    return text
+    for bound in sorted(found, key=lambda bound: bound.start):
+        if bound.start >= at:
+            pieces.append(text[at : bound.start])
+            at = bound.end
+    return " ".join([*pieces, text[at:]])
 
 
 def bounds_conflict(claim: str, texts: Iterable[str]) -> str:
@@ -197,37 +201,55 @@ def bounds_conflict(claim: str, texts: Iterable[str]) -> str:
     `texts` are sentences that say the same. A conflict is the opposite bound, or a strict bound
     ("less than 50") where every text gives the number and bounds it in no way.
     """
-    held: list[tuple[str, list[Figure]]] | None = None
-    for figure in find_figures(claim):
-        bound = bound_of(claim, figure)
-        if not bound:
-            continue
-        if held is None:
-            held = [(text, find_figures(text)) for text in texts]
-        against = [judged for item in held for judged in _judged(bound, figure, *item)]
+    bounded = [(f, b) for f in find_figures(claim)[:_MAX_FIGURES] if (b := bound_of(claim, f))]
+    held = [_Bounded(text) for text in texts] if bounded else []
+    for figure, bound in bounded:
+        against = [judged for text in held for judged in text.judge(bound, figure)]
         if against and all(against):
             start, end = min(bound.start, figure.start), max(bound.end, figure.end)
             return claim[start:end].strip()
     return ""
 
 
-def _judged(bound: Bound, figure: Figure, text: str, figures: list[Figure]) -> Iterator[bool]:
-    """Yield for each place where `text` has the number whether it is against `bound`."""
-    same = [other for other in figures if set(other.values) & set(figure.values)]
-    for other in same:
-        held = bound_of(text, other)
-        yield held.direction != bound.direction if held else _is_unbounded(bound, text)
-    if not same and not index_figures(text).units.keys().isdisjoint(figure.values):
-        yield _is_unbounded(bound, text)  # written as a word
+class _Bounded:
+    """A source's sentence, to be asked how it bounds a number. Worked out on first use."""
 
+    def __init__(self, text: str) -> None:
+        self._text = text
 
-def _is_unbounded(bound: Bound, text: str) -> bool:
-    """Return whether a strict bound meets a text without any word that bounds like it."""
-    if not bound.is_strict:
-        return False
-    folded = without_bounds(text).casefold()  # those of other numbers do not count
-    beginnings = tuple(_LOOSE[bound.direction].split())
-    return not (
-        any(word.startswith(beginnings) for word in _WORD.findall(folded))
-        or any(sign in folded for sign in _LOOSE_SIGNS[bound.direction].split())
-    )
+    def judge(self, bound: Bound, figure: Figure) -> Iterator[bool]:
+        """Yield for each place where the text has the number whether it is against `bound`."""
+        same = [other for value in figure.values for other in self._figures.get(value, ())]
+        for other in same[:_MAX_FIGURES]:
+            held = bound_of(self._text, other)
+            yield held.direction != bound.direction if held else self._is_silent(bound)
+        if not same and not self._worded.isdisjoint(figure.values):
+            yield self._is_silent(bound)
+
+    def _is_silent(self, bound: Bound) -> bool:
+        """Return whether a strict bound meets a text without any word that bounds like it."""
+        return bound.is_strict and bound.direction not in self._loosely
+
+    @cached_property
+    def _loosely(self) -> frozenset[int]:
+        """The directions in which words of the text may bound; those of its numbers aside."""
+        text = without_bounds(self._text).casefold()
+        words = _WORD.findall(text)
+        return frozenset(
+            direction
+            for direction, beginnings in _LOOSE.items()
+            if any(word.startswith(tuple(beginnings.split())) for word in words)
+            or any(sign in text for sign in _LOOSE_SIGNS[direction].split())
+        )
+
+    @cached_property
+    def _figures(self) -> dict[str, list[Figure]]:
+        found: dict[str, list[Figure]] = {}
+        for figure in find_figures(self._text):
+            for value in figure.values:
+                found.setdefault(value, []).append(figure)
+        return found
+
+    @cached_property
+    def _worded(self) -> frozenset[str]:
+        return frozenset(index_figures(self._text).units)

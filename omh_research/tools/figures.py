@@ -150,7 +150,7 @@ def _with_rest(high: Figure, low: Figure) -> Figure | None:
 def _read_han(text: str, number: HanNumber) -> Figure:
     """Return a number in Han numerals with the unit or currency beside it."""
     unit, end = number.unit, number.end
-    after = _AFTER.match(text, end)
+    after = _AFTER.match(text, end, end + _UNIT_REACH)
     if not unit and after and not after["gap"]:
         length, factor, unit = _step_unspaced(after["word"]) or (0, Decimal(1), "")
         unit = unit if factor == 1 else ""
@@ -179,6 +179,7 @@ def index_figures(text: str, *, words: bool = True) -> FigureIndex:
     return FigureIndex({value: frozenset(seen) for value, seen in units.items()})
 
 
+_UNIT_REACH = 8
 _ROUGHLY = 0.03
 _MAX_PAIRED = 40
 
