@@ -38,6 +38,8 @@ class _LazyPattern:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name == "pattern":
+            return self._source
         if name == "_compiled":
             compiled: Any = re.compile(self._source, self._flags)
             self._compiled = compiled

@@ -99,7 +99,7 @@ def test_every_lazy_pattern_of_the_package_compiles() -> None:
     for module in _modules():
         for value in vars(module).values():
             for lazy in _patterns(value):
-                assert isinstance(lazy.pattern, str | bytes)  # type: ignore[attr-defined]
+                assert lazy.groups >= 0  # type: ignore[attr-defined]
                 seen += 1
     assert seen > 300
 

@@ -28,7 +28,7 @@ CACHE_NAME = "runs.msgpack"
 CACHE_VERSION = 1
 _USUAL_BYTES = 32 * 1024  # room for nearly every state; asking for the most costs time
 _PREFIX, _SUFFIX = "research--", ".json"
-_STATE_NAME = lazy_re(_PREFIX + SLUG.pattern + re.escape(_SUFFIX)).fullmatch
+_STATE_NAME = lazy_re(_PREFIX + SLUG.pattern + re.escape(_SUFFIX))
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -120,7 +120,7 @@ def _entries(
         fresh: dict[str, _Entry | None] = dict.fromkeys(cached.keys() - present)
         new = [name for name in present - cached.keys() if name.endswith(_SUFFIX)]
         changed = _changed(base, directory, cached)
-        for name in (*changed, *filter(_STATE_NAME, new)):
+        for name in (*changed, *filter(_STATE_NAME.fullmatch, new)):
             fresh[name] = _read_entry(base + name, name, directory, stamped)
     finally:
         if directory is not None:
