@@ -17,7 +17,7 @@ from omh_research.documents.names import FOLLOWUP_STEM
 from omh_research.documents.source import Hit, Page
 from omh_research.documents.task import Brief
 from omh_research.extractive.choosing import Chosen, Quote, leading_quote, spread, to_quote
-from omh_research.extractive.labels import labels_of
+from omh_research.extractive.labels import fallback_facets, labels_of
 from omh_research.extractive.lines import evidence_line, one_line, quote_line, source_line
 from omh_research.extractive.scoring import (
     Scored,
@@ -125,7 +125,8 @@ def research(brief: Brief, library: Library, should_stop: Callable[[], bool]) ->
             chosen.add(quote)
         if not quotes:
             unmet.append(query)
-    if brief.subtopic == FOLLOWUP_STEM or len(unmet) == len(brief.queries):
+    is_generic = brief.subtopic in fallback_facets(brief.language)  # it says no more than the topic
+    if brief.subtopic == FOLLOWUP_STEM or (len(unmet) == len(brief.queries) and not is_generic):
         gaps += unmet  # one query answered is a subtopic answered
     used = {quote.url for quote in chosen.quotes}
     sources = tuple(page for page in reader.pages.values() if page.url in used)
