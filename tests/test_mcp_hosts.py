@@ -27,7 +27,11 @@ SERVER = [sys.executable, "-m", "omh_research", "mcp"]
 
 def offered(body: dict[str, Any]) -> dict[str, str]:
     """Return our tools as this program names them, by their own names."""
-    named = [tool.get("name") or tool.get("function", {}).get("name") for tool in body["tools"]]
+    listed = [each for tool in body["tools"] for each in tool.get("functionDeclarations", [tool])]
+    named: list[str] = []
+    for tool in listed:
+        name = tool.get("name") or tool.get("function", {}).get("name") or ""
+        named += [f"{name}/{inner['name']}" for inner in tool.get("tools", [])] or [name]
     return {
         "research_" + name.rpartition("research_")[2]: name for name in named if "research_" in name
     }
@@ -58,15 +62,21 @@ class Driver:
         self.slug = self.status = ""
         self.results: list[dict[str, Any]] = []
         self._tasks: list[dict[str, Any]] = []
+        self._turns = 0
 
     def __call__(self, body: dict[str, Any]) -> Step:
         if not body.get("tools") or not (names := offered(body)):
             return Step("A run of research")  # programs ask for titles beside the work
         # Programs put reminders behind the results, and several results into one message.
-        spoken = [message.get("content") for message in body["messages"]]
+        said_so_far = next(body[key] for key in ("messages", "input", "contents") if key in body)
+        spoken = [
+            next((said[key] for key in ("content", "output", "parts") if said.get(key)), "")
+            for said in said_so_far
+        ]
         results = [result for said in spoken for result in objects_in(said)]
         if results:
             self._learn(results[-1])
+        self._turns += 1
         tool, given = self._wish()
         return Step(calls=[(names[tool], given)]) if tool else Step(f"It is {self.status}.")
 
@@ -79,7 +89,7 @@ class Driver:
     def _wish(self) -> tuple[str, dict[str, Any]]:
         if not self.slug:
             return "research_start", {"topic": TOPIC, "delegate": "host", "subtopics": SUBTOPICS}
-        if self.status in ("confirmed", "blocked", "cancelled") or len(self.results) > 40:
+        if self.status in ("confirmed", "blocked", "cancelled") or self._turns > 40:
             return "", {}
         if not self._tasks:
             return "research_next", {"slug": self.slug}
@@ -107,6 +117,26 @@ def set_up(program: str, made: LlmServer, home: Path) -> tuple[list[str], dict[s
             f"mcp_servers: {{omh: {{command: {own[0]}, args: {json.dumps(own[1:])}}}}}\n"
         )
         return ["-z", "Research it."], {"HERMES_HOME": str(home), "OPENAI_API_KEY": "k"}
+    if program == "gemini":
+        server = {"command": own[0], "args": own[1:], "trust": True, "timeout": 60_000}
+        (home / ".gemini").mkdir()
+        (home / ".gemini" / "settings.json").write_text(json.dumps({
+            "security": {"auth": {"selectedType": "gemini-api-key"}},
+            "privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False},
+            "mcpServers": {"omh": server},
+        }))  # fmt: skip
+        words = ["--skip-trust", "--model", "gemini-2.5-pro", "-p", "Research it."]
+        return words, {"GOOGLE_GEMINI_BASE_URL": made.root, "GEMINI_API_KEY": "k"}
+    if program == "codex":
+        (home / ".codex").mkdir()
+        (home / ".codex" / "config.toml").write_text(
+            'model="m"\nmodel_provider="local"\napproval_policy="never"\n'
+            '[model_providers.local]\nname="local"\nwire_api="responses"\n'
+            f'base_url="{made.openai_url}"\n[mcp_servers.omh]\ncommand={json.dumps(own[0])}\n'
+            f"args={json.dumps(own[1:])}\nrequired=true\nstartup_timeout_sec=30\n"
+            'default_tools_approval_mode="approve"\n'
+        )
+        return ["exec", "--skip-git-repo-check", "--ephemeral", "Research it."], {}
     (home / ".config" / "opencode").mkdir(parents=True)
     options = {"baseURL": made.openai_url, "apiKey": "k"}
     provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m": {}}}
@@ -119,7 +149,7 @@ def set_up(program: str, made: LlmServer, home: Path) -> tuple[list[str], dict[s
     return ["run", "--model", "loc/m", "Research it."], {}
 
 
-@pytest.mark.parametrize("program", ["claude", "hermes", "opencode"])
+@pytest.mark.parametrize("program", ["claude", "codex", "gemini", "hermes", "opencode"])
 def test_a_real_agent_drives_a_run_to_confirmed(program: str, tmp_path: Path) -> None:
     """D9: results arrive whole through each program's own client, old protocol or new."""
     path = find(program)

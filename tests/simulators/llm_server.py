@@ -1,7 +1,7 @@
 """A model server on loopback that says what a script tells it, with the faults of real ones.
 
 It speaks the OpenAI chat and the Anthropic messages protocol, streamed if asked to be, and as much
-of the OpenAI responses and the Gemini protocol as an agent needs to get a text. A script is a list of steps, used up in order, or a callable that is given the request's body. All requests
+of the OpenAI responses and the Gemini protocol as an agent needs to work. A script is a list of steps, used up in order, or a callable that is given the request's body. All requests
 are kept.
 """
 
@@ -117,7 +117,7 @@ class LlmServer:
             if ":streamGenerateContent" in handler.path:
                 body, kind = _gemini_event(step), "text/event-stream"
             elif handler.path.endswith("/responses"):
-                body, kind = _responses_events(step), "text/event-stream"
+                body, kind = _responses_events(step, first), "text/event-stream"
             elif is_streamed:
                 body = _anthropic_events(body) if is_anthropic else _openai_events(body)
                 kind = "text/event-stream"
@@ -149,25 +149,38 @@ def _openai_events(body: dict[str, Any]) -> bytes:
     return "".join([*lines, "data: [DONE]\n\n"]).encode()
 
 
-def _responses_events(step: Step) -> bytes:
+def _responses_events(step: Step, first: int = 0) -> bytes:
+    """A call named "space/name" is one of a tool in a namespace."""
     read, written = step.tokens or (0, 0)
     usage = {
         "input_tokens": read, "input_tokens_details": None, "output_tokens": written,
         "output_tokens_details": None, "total_tokens": read + written,
     }  # fmt: skip
     content = [{"type": "output_text", "text": step.text, "annotations": []}]
-    item = {"type": "message", "role": "assistant", "id": "m", "content": content}
+    items: list[dict[str, Any]] = [
+        {"type": "message", "role": "assistant", "id": "m", "content": content}
+    ]
+    if step.calls:
+        items = []
+    for n, (name, given) in enumerate(step.calls, first):
+        space, _, own = name.rpartition("/")
+        call = {"type": "function_call", "id": f"fc_{n}", "call_id": f"call_{n}", "name": own}
+        where = {"namespace": space} if space else {}
+        items.append({**call, **where, "arguments": json.dumps(given)})
     events: list[dict[str, Any]] = [
         {"type": "response.created", "response": {"id": "r"}},
-        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        *({"type": "response.output_item.done", "output_index": n, "item": item}
+          for n, item in enumerate(items)),
         {"type": "response.completed", "response": {"id": "r", "usage": usage}},
-    ]
+    ]  # fmt: skip
     return "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events).encode()
 
 
 def _gemini_event(step: Step) -> bytes:
     read, written = step.tokens or (0, 0)
-    content = {"role": "model", "parts": [{"text": step.text}]}
+    parts: list[dict[str, Any]] = [{"text": step.text}] if step.text else []
+    parts += [{"functionCall": {"name": name, "args": given}} for name, given in step.calls]
+    content = {"role": "model", "parts": parts}
     usage = {
         "promptTokenCount": read, "candidatesTokenCount": written, "totalTokenCount": read + written,
     }  # fmt: skip
