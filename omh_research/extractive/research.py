@@ -32,6 +32,7 @@ from omh_research.extractive.scoring import (
     subject_of,
 )
 from omh_research.extractive.units import Unit, heading_terms, is_dense, quotable_units
+from omh_research.tools.boilerplate import is_boilerplate
 from omh_research.tools.tokens import content_tokens
 
 # One limit for every search: a recorded answer then serves every subtopic.
@@ -48,6 +49,7 @@ NEAR_SHARE = 0.25
 ENOUGH_QUOTES = 2
 # What a document far from the topic must hold of a query's own words to be quoted all the same.
 SURE_COVERAGE = 0.8
+ASKED_SHARE = 0.75
 
 
 class Researched(Struct, frozen=True):
@@ -186,9 +188,19 @@ def _topic_quotes(brief: Brief, scored: list[Scored], pages: Sequence[Page]) -> 
     for item in relevant[1:]:
         if len(chosen.quotes) == most:
             break
-        if item.document in near:
+        if item.document in near and not _is_furniture(brief, item.unit):
             chosen.add(to_quote(item, pages))
     return chosen.quotes
+
+
+def _is_furniture(brief: Brief, unit: Unit) -> bool:
+    """Return whether a sentence belongs to the site ("All rights reserved"), not to the topic.
+
+    One that holds nearly all of a longer topic's words may be what is asked for.
+    """
+    topic = frozenset(content_tokens(brief.topic, brief.language))
+    is_asked = len(topic) > 2 and len(topic & unit.terms) >= ASKED_SHARE * len(topic)
+    return not is_asked and is_boilerplate(unit.text)
 
 
 def _query_quotes(
@@ -196,7 +208,12 @@ def _query_quotes(
 ) -> list[Quote]:
     scored = _score(brief, query, pages, hits)
     own = ask_about(query, brief.topic, brief.language, [item.unit.terms for item in scored])
-    fitting = [item for item in scored if coverage(own, item.unit.terms) >= MIN_OWN_COVERAGE]
+    fitting = [
+        item
+        for item in scored
+        if coverage(own, item.unit.terms) >= MIN_OWN_COVERAGE
+        and not _is_furniture(brief, item.unit)
+    ]
     near = _near_topic(brief, scored, pages) if is_known else set()
     chosen = Chosen()
     for quote in spread([item for item in fitting if item.document in near], pages, QUERY_QUOTES):

@@ -82,6 +82,26 @@ def test_d1_words_of_the_question_that_no_document_says_are_named_in_the_report(
     assert "Sought, not found: urey propose shells" in report
 
 
+def test_d1b_lines_that_belong_to_the_site_are_quoted_only_where_the_question_is_about_them(
+    tmp_path: Path,
+) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "europa.md").write_text(
+        "# Water on Europa\n\nScientists at Hawaii found water vapour above the moon Europa. The "
+        "telescope in Hawaii looked at Europa 17 times and saw the vapour of the moon once.\n\n"
+        "Copyright 2019 Hawaii News Europa. All rights reserved.\n\n"
+        "READ MORE: Hawaii telescope finds a moon near Europa.\n",
+        "utf-8",
+    )
+    status, report = run("What was found on the moon Europa?", corpus, tmp_path)
+    assert status == "confirmed"
+    assert "17 times" in report
+    assert "rights reserved" not in report and "READ MORE" not in report
+    status, report = run("Who holds the copyright of Hawaii News Europa?", corpus, tmp_path)
+    assert status == "confirmed" and "Copyright 2019 Hawaii News Europa." in report
+
+
 def speaks(topic: str, *sentences: str, head: str = "", language: str = "en") -> bool:
     terms = [frozenset(content_tokens(sentence, language)) for sentence in sentences]
     question = ask(topic, language, terms)
