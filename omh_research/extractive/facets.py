@@ -93,14 +93,14 @@ def plan_facets(brief: Brief, hits: Sequence[Hit]) -> tuple[Facet, ...]:
     wanted = fewest if is_question(brief.topic) else most
     found = _find_sentences(brief, hits)
     near = _candidates(brief, found, NEAR_SHARE)
-    chosen = _choose([item for item in near if not item.is_plain], wanted, [])
+    chosen = _choose(_named(near), wanted, [])
     if len(chosen) < fewest:
-        chosen = _choose(near, fewest, chosen)
-    if len(chosen) < fewest:
-        candidates = _candidates(brief, found, 0.0)
-        chosen = _choose(candidates, fewest, chosen)
+        # A name from farther off says more than a common word from nearby.
+        far = _candidates(brief, found, 0.0)
+        for rest in (_named(far), near, far):
+            chosen = _choose(rest, fewest, chosen)
         # Last, what only the best passage speaks of.
-        spare = [item for item in candidates if all(_differ(item, other) for other in chosen)]
+        spare = [item for item in far if all(_differ(item, other) for other in chosen)]
         chosen += _distinct(spare)[: fewest - len(chosen)]
     names = [candidate.name for candidate in chosen]
     for name in fallback_facets(brief.language):
@@ -114,6 +114,10 @@ def count_facets(brief: Brief, hits: Sequence[Hit]) -> int:
     """Return how many facets the hits give sentences for: fewer than wanted means search more."""
     candidates = _candidates(brief, _find_sentences(brief, hits), 0.0)
     return len(_choose(candidates, brief.wanted_subtopics[0], []))
+
+
+def _named(candidates: list[_Candidate]) -> list[_Candidate]:
+    return [item for item in candidates if not item.is_plain]
 
 
 def _distinct(candidates: list[_Candidate]) -> list[_Candidate]:
