@@ -8,15 +8,21 @@ Importers: extractive, delegates.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from msgspec import Struct
 
 from omh_research.documents.source import Hit, Page
 from omh_research.documents.task import Brief
 from omh_research.extractive.labels import fallback_facets
+from omh_research.extractive.naming import (
+    DENSE,
+    Mention,
+    Seen,
+    begins,
+    is_plain_word,
+    name_shape,
+)
 from omh_research.extractive.phrases import find_phrases, repeated_groups
 from omh_research.extractive.questions import is_question
 from omh_research.extractive.scoring import (
@@ -31,7 +37,6 @@ from omh_research.extractive.scoring import (
     subject_of,
 )
 from omh_research.extractive.units import Unit, heading_terms, quotable_units
-from omh_research.lazy_re import lazy_re
 from omh_research.tools.tokens import content_tokens, content_words, detect_language, tokenize
 
 MAX_SENTENCES = 40
@@ -42,12 +47,7 @@ SURE_CHARS = 300
 TITLE_WEIGHT = 1.5
 MAX_CANDIDATES = 150
 MAX_QUERY_WORDS = 12
-_OPENING = " \"'“”„«»‘’(–—-•*"
-_DENSE = ("zh", "ja")
-_CASED = ("en", "es", "fr", "it", "pt", "nl", "sv", "ru", "uk", "pl", "tr")
-_LONG_NOUN = 10
 _COUNTED = 6
-_NOUNLIKE = lazy_re(r"(?:tions?|ments?|it(?:y|ies)|ness|isms?|ogy|ances?|ences?|ers?|ists?)$")
 
 
 class Facet(Struct, frozen=True):
@@ -180,8 +180,8 @@ def _candidates(brief: Brief, found: _Found, least_share: float) -> list[_Candid
     # The report leads with the best sentence and its neighbours; a facet needs something besides.
     near = range(-2, 3)
     lead = {(best[0].document, best[0].unit.order + step) for step in near} if best else set()
-    seen = _Seen()
-    dense = [item.unit.text for item in best if found.languages[item.document] in _DENSE]
+    seen = Seen()
+    dense = [item.unit.text for item in best if found.languages[item.document] in DENSE]
     recurring = repeated_groups(dense, brief.language)
     decay = 2 if is_question(brief.topic) else 5
     nearness = _nearness(best, found.shares)
@@ -192,11 +192,10 @@ def _candidates(brief: Brief, found: _Found, least_share: float) -> list[_Candid
         value = max(0.0, item.score) * nearness[item.document] / (1 + place / decay)
         language = found.languages[item.document]
         names = set(find_phrases(item.unit.text, language))
-        if language in _DENSE:
+        if language in DENSE:
             names |= {group for group in recurring if group in item.unit.text}
-        opening = item.unit.text.lstrip(_OPENING)
         for phrase in sorted(names):
-            mention = _Mention(value, place, item.document, is_lead, not opening.startswith(phrase))
+            mention = Mention(value, place, item.document, is_lead, begins(item.unit.text, phrase))
             seen.add(phrase, mention)
     return _rate(brief, seen, found)
 
@@ -212,43 +211,7 @@ def _nearness(scored: Sequence[Scored], shares: Sequence[float]) -> dict[int, fl
     }
 
 
-class _Mention(NamedTuple):
-    """A phrase in one sentence: what that is worth, its place in the ranking, its document.
-
-    A sentence of the lead adds weight only. Where a sentence begins, a capital tells nothing.
-    """
-
-    value: float
-    place: int
-    document: int
-    is_lead: bool
-    is_inside: bool
-
-
-class _Seen:
-    """What was seen of each phrase, by its stems: a spelling and its mentions."""
-
-    def __init__(self) -> None:
-        self.spelling: dict[str, str] = {}
-        self.mentions: dict[str, list[_Mention]] = defaultdict(list)
-
-    def add(self, phrase: str, mention: _Mention) -> None:
-        """Count one sentence; a spelling from inside one is preferred."""
-        key = " ".join(tokenize(phrase))
-        known = self.mentions[key]
-        if not known or (mention.is_inside and not any(one.is_inside for one in known)):
-            self.spelling[key] = phrase
-        known.append(mention)
-
-    def is_name(self, key: str) -> bool:
-        """True when it has capitals where a common word has none."""
-        words = self.spelling[key].split()
-        return all(word[:1].isupper() for word in words) and (
-            len(words) > 1 or any(mention.is_inside for mention in self.mentions[key])
-        )
-
-
-def _rate(brief: Brief, seen: _Seen, found: _Found) -> list[_Candidate]:
+def _rate(brief: Brief, seen: Seen, found: _Found) -> list[_Candidate]:
     rated: list[_Candidate] = []
     for key, mentions in seen.mentions.items():
         name = seen.spelling[key]
@@ -266,8 +229,8 @@ def _rate(brief: Brief, seen: _Seen, found: _Found) -> list[_Candidate]:
         language = found.languages[mentions[0].document]
         # German nouns all have capitals: they name nothing by that.
         is_name = language != "de" and seen.is_name(key)
-        worth = weight * _shape(name, language, is_name)
-        is_plain = not is_name and _is_plain(name, language)
+        worth = weight * name_shape(name, language, is_name)
+        is_plain = not is_name and is_plain_word(name, language)
         support = _support(tokens, key, seen, found)
         rated.append(_Candidate(name, tokens, worth, support, is_plain))
     rated.sort(key=lambda candidate: (-candidate.weight, candidate.name))
@@ -275,7 +238,7 @@ def _rate(brief: Brief, seen: _Seen, found: _Found) -> list[_Candidate]:
 
 
 def _support(
-    tokens: frozenset[str], key: str, seen: _Seen, found: _Found
+    tokens: frozenset[str], key: str, seen: Seen, found: _Found
 ) -> tuple[tuple[int, int], ...]:
     """Return the sentences beside the lead that speak of a phrase: that hold it, or its words."""
     lead = {one.place for one in seen.mentions[key] if one.is_lead}
@@ -336,32 +299,6 @@ def _rewords(tokens: frozenset[str], topic: frozenset[str]) -> bool:
 def _differ(one: _Candidate, other: _Candidate) -> bool:
     shared = len(one.tokens & other.tokens)
     return shared * 3 <= min(len(one.tokens), len(other.tokens))
-
-
-def _is_plain(name: str, language: str) -> bool:
-    """True for one word that is no name and no German compound (or ends in no German noun).
-
-    Elsewhere it cannot be told.
-    """
-    if language == "de":
-        last = name.split()[-1]
-        return last[:1].islower() or (last == name and len(name) < _LONG_NOUN)
-    return language in _CASED and " " not in name
-
-
-def _shape(name: str, language: str, is_name: bool) -> float:
-    """How good a name the phrase makes: two words say more than one, a lone common word little."""
-    if language in _DENSE:
-        return {2: 0.7, 3: 1.0, 4: 1.3, 5: 1.1, 6: 1.0}.get(len(name), 0.5)
-    parts = name.split()
-    capitals = [part[:1].isupper() for part in parts]
-    if language == "de":  # nouns have capitals: a name ends in one; compounds are one long word
-        score = {1: 1.0 if len(name) >= _LONG_NOUN else 0.25, 2: 1.3, 3: 1.1}.get(len(parts), 0.5)
-        return score if capitals[-1] else 0.2 * score
-    score = {1: 0.5, 2: 1.3, 3: 1.3}.get(len(parts), 0.8)
-    if language in _CASED and len(parts) == 1 and not is_name:
-        score *= 0.15 if language == "en" and not _NOUNLIKE.search(name) else 0.35
-    return score * (1.25 if is_name else 1.0)
 
 
 def _queries(name: str, brief: Brief) -> tuple[str, ...]:
