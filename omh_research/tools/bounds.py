@@ -62,19 +62,22 @@ _AFTER = {
         |o menos|以下|及以下|以内|以內|或更少|弱
     """,
 }
-# Beginnings of words with which a source may bound a number in another way, in one sentence.
+# Words before a number with which a source may bound it in another way; "-" marks a beginning.
 _LOOSE = {
     LOWER: """
-        exceed surpass outnumber over above beyond more greater higher larger excess least minimum
-        topp overtak passed upward plus mehr mindest übersteig übertr größer höher wenigstens
-        dépass supér menos supera mayor больше более свыше превы أكثر يزيد تزيد الأقل
+        exceed- surpass- outnumber- over above beyond more greater higher larger excess least
+        minimum topp- overt- passed upward plus mehr über mindestens übersteig- übertr- überschr-
+        größer höher wenigstens dépass- supér- menos super- mayor больше более свыше превы- أكثر
+        يزيد تزيد الأقل
     """,
     UPPER: """
-        less fewer lower smaller under below short within maximum nearly almost limit weniger
-        unter höchst maximal knapp fast niedriger kleiner begrenz moins infér jusqu près hasta casi
-        infer менее меньше ниже почти أقل يقل تقل الأكثر
+        less fewer lower smaller under below short within maximum nearly almost limit- weniger unter
+        unterschr- höchstens maximal bis knapp fast niedriger kleiner begrenz- moins infér- jusqu
+        près hasta casi infer- менее меньше ниже почти أقل يقل تقل الأكثر
     """,
 }
+# How far before a number such a word counts, and a verb behind it ("50 wurde überschritten").
+_LOOSE_REACH, _VERB_REACH, _SIGN_REACH = 40, 32, 8
 _LOOSE_SIGNS = {
     LOWER: "> ≥ + 超 逾 高于 高於 大于 大於 多于 多於 至少 最少 以上 不低于 不少于 突破 上回",
     UPPER: "< ≤ 不足 不到 低于 低於 小于 小於 少于 少於 未满 未達 至多 最多 不超过 以下 以内 将近 "
@@ -143,13 +146,18 @@ def _bound_before(text: str, figure: Figure) -> Bound | None:
     if len(before) != figure.start - at:
         return None
     trimmed = before.rstrip()
-    while filler := next((word for word in _FILLERS if trimmed.endswith(word)), ""):
+    ends = tuple(phrase for phrase, *_ in _phrases(True))
+    while not trimmed.endswith(ends):
+        filler = next((word for word in _FILLERS if trimmed.endswith(word)), "")
+        if not filler:
+            return None
         trimmed = trimmed.removesuffix(filler).rstrip()
     for phrase, direction, is_strict in _phrases(True):
         if not trimmed.endswith(phrase):
             continue
         head = trimmed[: -len(phrase)]
-        if phrase[0].isalpha() and phrase[0] < "\u2e80" and head[-1:].isalpha():
+        # "moreover 50"; but Arabic writes "and" at the word.
+        if phrase[0].isalpha() and phrase[0] < "\u2e80" and head[-1:].isalpha() and head[-1] != "و":
             continue
         if phrase in _PREPOSITIONS and not _may_bound(head, phrase, figure):
             return None
@@ -222,24 +230,26 @@ class _Bounded:
         same = [other for value in figure.values for other in self._figures.get(value, ())]
         for other in same[:_MAX_FIGURES]:
             held = bound_of(self._text, other)
-            yield held.direction != bound.direction if held else self._is_silent(bound)
+            if held:
+                yield held.direction != bound.direction
+            else:
+                yield bound.is_strict and not self._may_bound(bound.direction, other)
         if not same and not self._worded.isdisjoint(figure.values):
-            yield self._is_silent(bound)
+            text = without_bounds(self._text)
+            direction = bound.direction
+            is_loose = _has_loose_word(direction, text) or _has_loose_sign(direction, text)
+            yield bound.is_strict and not is_loose
 
-    def _is_silent(self, bound: Bound) -> bool:
-        """Return whether a strict bound meets a text without any word that bounds like it."""
-        return bound.is_strict and bound.direction not in self._loosely
-
-    @cached_property
-    def _loosely(self) -> frozenset[int]:
-        """The directions in which words of the text may bound; those of its numbers aside."""
-        text = without_bounds(self._text).casefold()
-        words = _WORD.findall(text)
-        return frozenset(
-            direction
-            for direction, beginnings in _LOOSE.items()
-            if any(word.startswith(tuple(beginnings.split())) for word in words)
-            or any(sign in text for sign in _LOOSE_SIGNS[direction].split())
+    def _may_bound(self, direction: int, figure: Figure) -> bool:
+        """Return whether words near the number may bound it that way."""
+        start, end = figure.start, figure.end
+        before = self._text[max(0, start - _LOOSE_REACH) : start]
+        behind = self._text[end : end + _VERB_REACH]
+        near = f"{before[-_SIGN_REACH:].rpartition('，')[2]} {behind[:_SIGN_REACH]}"
+        return (
+            _has_loose_word(direction, before)
+            or _has_loose_word(direction, behind, verbs=True)
+            or _has_loose_sign(direction, near)
         )
 
     @cached_property
@@ -253,3 +263,21 @@ class _Bounded:
     @cached_property
     def _worded(self) -> frozenset[str]:
         return frozenset(index_figures(self._text).units)
+
+
+def _has_loose_word(direction: int, text: str, *, verbs: bool = False) -> bool:
+    """Return whether `text` holds a word that bounds; with `verbs` only a beginning counts."""
+    exact, beginnings = _loose_words(direction)
+    words = _WORD.findall(text.lower())
+    return any(word.startswith(beginnings) or (not verbs and word in exact) for word in words)
+
+
+def _has_loose_sign(direction: int, text: str) -> bool:
+    return any(sign in text for sign in _LOOSE_SIGNS[direction].split())
+
+
+@cache
+def _loose_words(direction: int) -> tuple[frozenset[str], tuple[str, ...]]:
+    words = _LOOSE[direction].split()
+    exact = frozenset(word for word in words if not word.endswith("-"))
+    return exact, tuple(word[:-1] for word in words if word.endswith("-"))

@@ -61,9 +61,7 @@ def read_number_words(text: str) -> Iterator[str]:
     words = _WORD.findall(text.casefold())
     table = _number_words()
     for at, word in enumerate(words):
-        value = table.get(word)
-        if value is None:
-            value = _german_value(word) if len(word) > 4 else None
+        value = _value_of(word)
         if value is None:
             continue
         yield str(value)
@@ -73,6 +71,17 @@ def read_number_words(text: str) -> Iterator[str]:
     if has_han_numerals(text):
         for number in all_han_values(text):
             yield format(number, "f")
+
+
+def _value_of(word: str) -> int | None:
+    """Return the value of one word, None for one that is no number."""
+    value = _number_words().get(word)
+    if value is None and len(word) > 3:
+        # Arabic writes "and", "with", "for" and "the" at the word.
+        if word[0] in "وبلفا":
+            return _number_words().get(word.removeprefix("ال"), _number_words().get(word[1:]))
+        value = _german_value(word)
+    return value
 
 
 def _unbroken(text: str, words: list[re.Match[str]], at: int) -> list[str]:
@@ -127,12 +136,10 @@ def find_number_words(text: str) -> list[WordedNumber]:
     """
     lowered = text.lower()
     words = list(_WORD.finditer(lowered))
-    table, found, at = _number_words(), [], 0
+    found, at = [], 0
     while at < len(words):
         word = words[at][0]
-        value = table.get(word)
-        if value is None and len(word) > 3:
-            value = _german_value(word)
+        value = _value_of(word)
         if value is None:
             at += 1
             continue

@@ -101,7 +101,7 @@ def changed_word_number(case: GateInput) -> Mutation:
     """A fraction or number in words put for another."""
     for line in cited_lines(case):
         for old, new in WORDED:
-            if old in line:
+            if re.search(rf"(?<![a-zäöü]){old}(?![a-zäöü])", line) and repeats_source(case, line):
                 yield replaced(case, line, line.replace(old, new, 1))
 
 
@@ -116,6 +116,8 @@ def turned_bound(case: GateInput) -> Mutation:
             if _is_no_quantity(plain, figure.start, figure.text):
                 continue
             held = bound_of(plain, figure)
+            if not held and any(p in plain for ps in BOUNDS[language] for p in ps):
+                continue  # bounded in another way, or another number is
             for direction, phrases in zip((LOWER, -LOWER), BOUNDS[language], strict=True):
                 for phrase in phrases[: 1 if held is None else 2]:
                     if held and held.direction == direction:
@@ -128,8 +130,11 @@ def turned_bound(case: GateInput) -> Mutation:
 
 
 def _is_no_quantity(line: str, start: int, text: str) -> bool:
-    """Return whether a number is a date, a year or one of a list or range."""
-    is_year = len(text.rstrip("年")) == 4 and text[:4].isdecimal()
-    is_date = re.match(r"\d{1,2}[.月 ]?(?:日|[A-ZÄ][a-zä]+ \d{4}|\d{1,2}\.\d{4})", line[start:])
-    return bool(is_year or is_date or re.match(r"\d+[–-]\d|\d+ (?:to|bis) \d", line[start:])
-                or re.search(r"(?:[–-]|\b(?:to|bis|of|Of) ?|年)\Z", line[:start]))  # fmt: skip
+    """Return whether a number is a date, a year, one of a list or range, or said twice."""
+    is_year = len(text.rstrip("年 ")) == 4 and text[:4].isdecimal()
+    is_date = re.match(r"\d{1,2}[.月 ]{0,2}(?:日|[A-ZÄ][a-zä]+ \d{4}|\d{1,2}\.\d{4})", line[start:])
+    is_listed = re.match(r"\d+[–-]\d|\d+ (?:to|bis) \d|\d+[.．、)] ?\D", line[start:])
+    is_inside = re.search(r"(?:[–+/=×~-]|\b(?:to|bis|of|Of|إلى) ?|年)\Z", line[:start])
+    digits = re.match(r"[\d.,]*\d", text)
+    is_repeated = digits is not None and line.count(digits[0]) > 1
+    return bool(is_year or is_date or is_listed or is_inside or is_repeated)
