@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from omh_research.documents.source import Page
 from omh_research.extractive.scoring import Scored
-from omh_research.extractive.units import Unit, is_dense, is_quotable
+from omh_research.extractive.units import Unit, is_dense, is_quotable, starts_anew
 from omh_research.tools.normal_form import normalise
 
 LEAD_CHARS = 420
@@ -96,7 +96,8 @@ def _joins(text: str, span: tuple[Unit, Unit], unit: Unit, limit: int) -> bool:
     start, end = min(span[0].start, unit.start), max(span[1].end, unit.end)
     piece = text[start:end]
     folded = " ".join(piece.split())
-    return len(folded) <= limit and "\n\n" not in piece and is_quotable(folded)
+    is_whole = "\n\n" not in piece and not starts_anew(piece)
+    return is_whole and len(folded) <= limit and is_quotable(folded)
 
 
 def spread(scored: Iterable[Scored], pages: Sequence[Page], count: int) -> list[Quote]:

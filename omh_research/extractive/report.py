@@ -24,6 +24,7 @@ from omh_research.extractive.lines import (
     source_line,
 )
 from omh_research.extractive.scoring import ask, ask_about, coverage, names_subject, subject_of
+from omh_research.extractive.units import asks
 from omh_research.lazy_re import lazy_re
 from omh_research.tools.normal_form import normalise
 from omh_research.tools.tokens import content_tokens
@@ -34,6 +35,8 @@ SECTION_QUOTES = 2
 SUMMARY_QUOTES = 2
 MIN_SECTION_COVERAGE = 0.5
 NEAR_SHARE = 0.2
+# What stands in the summary beside the lead holds this share of what the lead holds of the topic.
+SUMMARY_SHARE = 0.35
 # A sentence longer than this stands in a section only if nothing shorter does.
 LONG_CHARS = 320
 # One quote is one source: where two are asked for, each takeaway says what it lacks, and a section
@@ -148,11 +151,12 @@ def _compose(brief: Brief, rows: list[_Row]) -> _Draft:
         for name, quotes in ranked.items():
             section = draft.sections[name]
             if len(section) == number:
-                section += _next(quotes, section, chosen, budget)
-    for row in _near_topic(brief, rows):
-        if _take(row.quote, chosen, budget):
-            room = len(draft.summary) < SUMMARY_QUOTES
-            (draft.summary if room else draft.takeaways).append(row.quote)
+                rest = [quote for quote in quotes if not (section and asks(quote.text))]
+                section += _next(rest, section, chosen, budget)
+    for row, share in _near_topic(brief, rows):
+        if not asks(row.quote.text) and _take(row.quote, chosen, budget):
+            is_answer = share >= SUMMARY_SHARE and len(draft.summary) < SUMMARY_QUOTES
+            (draft.summary if is_answer else draft.takeaways).append(row.quote)
     told = {id(quote) for quotes in _all_of(draft) for quote in quotes}
     draft.told_elsewhere = frozenset(
         name for name, quotes in ranked.items() if any(id(quote) in told for quote in quotes)
@@ -164,20 +168,22 @@ def _all_of(draft: _Draft) -> list[list[Quote]]:
     return [draft.summary, *draft.sections.values(), draft.takeaways]
 
 
-def _near_topic(brief: Brief, rows: list[_Row]) -> list[_Row]:
-    """Return the rows that answer the topic itself: of the lead's document, or with its words."""
+def _near_topic(brief: Brief, rows: list[_Row]) -> list[tuple[_Row, float]]:
+    """Return the rows that answer the topic itself: of the lead's document, or with its words.
+
+    With each, how much of the topic it holds, as a share of what the lead holds.
+    """
     if not rows:
         return []
     question = subject_of(ask(brief.topic, brief.language, (row.quote.terms for row in rows)))
-    enough = NEAR_SHARE * coverage(question, rows[0].quote.terms)
+    lead = rows[0].quote
+    held = coverage(question, lead.terms) or 1.0
+    shares = [(row, coverage(question, row.quote.terms) / held) for row in rows[1:]]
     return [
-        row
-        for row in rows[1:]
-        if row.quote.url == rows[0].quote.url
-        or (
-            coverage(question, row.quote.terms) >= enough
-            and names_subject(question, row.quote.terms)
-        )
+        (row, share)
+        for row, share in shares
+        if row.quote.url == lead.url
+        or (share >= NEAR_SHARE and names_subject(question, row.quote.terms))
     ]
 
 
@@ -192,7 +198,7 @@ def _take(quote: Quote, chosen: Chosen, budget: _Budget) -> bool:
 
 
 def _ranked(brief: Brief, texts: tuple[str, ...], rows: list[_Row]) -> list[Quote]:
-    """Return the quotes about a subtopic, the best first; long ones after all others."""
+    """Return the quotes about a subtopic, the best first; long ones and questions last."""
     pool = [row.quote.terms for row in rows]
     questions = [ask_about(text, brief.topic, brief.language, pool) for text in texts]
     rated: list[tuple[bool, float, int, Quote]] = []
@@ -201,7 +207,8 @@ def _ranked(brief: Brief, texts: tuple[str, ...], rows: list[_Row]) -> list[Quot
         if share >= MIN_SECTION_COVERAGE:
             # Near the top of the findings means near the topic.
             fit = share + 0.5 / (1 + 0.2 * min(row.place, 50))
-            rated.append((len(row.quote.text) > LONG_CHARS, -fit, row.place, row.quote))
+            is_late = len(row.quote.text) > LONG_CHARS or asks(row.quote.text)
+            rated.append((is_late, -fit, row.place, row.quote))
     return [item[-1] for item in sorted(rated, key=lambda item: item[:3])]
 
 

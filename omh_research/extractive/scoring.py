@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct, structs
 
 from omh_research.extractive.questions import answer_kinds, offered_share, strip_question_words
-from omh_research.extractive.units import Unit
+from omh_research.extractive.units import Unit, asks
 from omh_research.extractive.word_classes import aspects
 from omh_research.tools.ranking import inverse_frequency
 from omh_research.tools.tokens import content_tokens, content_words, is_cjk, terms, tokenize
@@ -26,6 +26,7 @@ RANK_WEIGHT, RANK_DECAY = 0.35, 0.3
 KIND_WEIGHT = 0.15
 ASPECT_SHARE = 0.5
 SAYS_NOTHING_NEW = 0.3
+ASKS_ITSELF = 0.3
 UNSEEN_BIGRAM = 0.3
 # A sentence that holds less of the question's weight than this is not about it.
 MIN_COVERAGE = 0.1
@@ -206,6 +207,8 @@ def score_documents(question: Question, documents: Sequence[Sequence[Unit]]) -> 
             score += KIND_WEIGHT * offered_share(question.kinds, question.text, unit.text)
             if len(unit.terms - question.weights.keys()) < 2:
                 score -= SAYS_NOTHING_NEW
+            if asks(unit.text):
+                score -= ASKS_ITSELF
             scored.append(Scored(place, unit, score, own / question.total))
     scored.sort(key=lambda item: (-round(item.score, 9), item.document, item.unit.order))
     return scored

@@ -23,12 +23,16 @@ from omh_research.tools.tokens import content_tokens, fold, is_cjk
 MIN_CHARS = 25
 MIN_DENSE_CHARS = 14
 MAX_CHARS = 900
+# A shorter sentence that ends in a colon only opens what follows ("On 8 May Ann Lee wrote:").
+MAX_OPENER = 80
+MAX_DENSE_OPENER = 30
 MAX_REFERENCE_CHARS = 500
 # Longer documents are first narrowed down to the passages that hold words of the question.
 WHOLE_CHARS = 40_000
 MAX_PASSAGES = 60
 MAX_HEADINGS = 50
 _HEADING = lazy_re(r"^#{1,6}[ \t]+(\S[^\n]{0,200})", re.M)
+_FIRST_LINE = lazy_re(r"\s{0,20}(\S[^\n]{2,119})\r?\n[ \t]*\r?\n")
 _TERMINATED = lazy_re(r"[.!?。！？؟।…｡:;]['\"”’»)\]』」）*_]*$")
 _MARKERS = lazy_re(
     r"\[omh-role|\bVERDICT\s*[:：]|<\|?(?:im_start|im_end|system|user|assistant)\b|"
@@ -79,6 +83,8 @@ _SEPARATORS = lazy_re(r"\s[|·•»›/]\s|\t")
 _ENDING_NOTES = lazy_re(
     r"(?:\s*[\[【]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】])+$", needs=("[", "【")
 )
+# Where a line begins something new: a heading, an item of a list, a row of a table, a quotation.
+_NEW_LINE = lazy_re(r"\n[ \t]*(?:(?:#{1,6}|[-*+•>]|\d{1,3}[.)])[ \t]|\||```)", needs=("\n",))
 _OPENING = lazy_re(r"^(?:\\?[-*+•>]\s+|\d{1,3}[.)]\s+(?=\D)|(?:[\[【]\s*\^?\d{1,4}\s*[\]】]\s*)+)")
 
 
@@ -100,6 +106,8 @@ class Unit(Struct, frozen=True):
 def heading_terms(page: Page, language: str) -> frozenset[str]:
     """Return the content tokens of a document's title and headings: what it says it is about."""
     heads = [match[1] for match in _HEADING.finditer(page.text[:WHOLE_CHARS])][:MAX_HEADINGS]
+    if not heads and (first := _FIRST_LINE.match(page.text)):
+        heads = [first[1]]  # a plain text's heading
     return frozenset(content_tokens("\n".join([page.title, *heads]), language))
 
 
@@ -184,7 +192,20 @@ def _is_short(text: str) -> bool:
 
 def _same_paragraph(text: str, one: Span, other: Span) -> bool:
     gap = text[one.end : other.start]
-    return not gap.strip() and "\n\n" not in gap and not other.text.startswith(("#", "|", "-"))
+    return not gap.strip() and "\n\n" not in gap and not starts_anew(gap + other.text)
+
+
+def asks(text: str) -> bool:
+    """Return whether a sentence is a question of its document: it answers none itself."""
+    return text.rstrip("\"'”’»)*_").endswith(("?", "？", "؟"))
+
+
+def starts_anew(text: str) -> bool:
+    """Return whether a line of the text begins a heading, an item of a list or a row of a table.
+
+    Sentences on both sides of such a line make no passage.
+    """
+    return _NEW_LINE.search(text) is not None
 
 
 def _parts(text: str, wanted: frozenset[str]) -> list[tuple[int, str]]:
@@ -244,6 +265,8 @@ def is_quotable(text: str, *, is_part: bool = False) -> bool:
     if _CONTENTS.search(text) or _TEMPLATE.search(text) or text.count("\\") > 1:
         return False
     if _REFERENCE.search(text) or len(_SEPARATORS.findall(text)) >= 2:
+        return False
+    if text.endswith((":", "：")) and len(text) < (MAX_DENSE_OPENER if dense else MAX_OPENER):
         return False
     letters = sum(map(str.isalnum, text))
     if letters * 2 < len(text) * 0.8 or (_ADDRESS.search(text) and letters < 120):

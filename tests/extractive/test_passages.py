@@ -1,0 +1,120 @@
+"""What an extractive report quotes reads as an answer: whole passages, no openers, no questions.
+
+D1, D1b, Q14: small folders as people keep them, whole runs.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from omh_research.documents.source import Page
+from omh_research.extractive.units import heading_terms, quotable_units, starts_anew
+from tests.extractive.test_subject import run
+
+LIST = """# Packaging notes
+
+- `pip` installs packages from an index.
+- **uv** is written in Rust. It resolves and installs 10 to 100 times faster than pip.
+- Poetry uses its own lock file, `poetry.lock`; uv uses `uv.lock`.
+
+## Why lock files?
+
+A lock file records the exact version of each dependency, so that two installs are alike. Without
+it, a new release of a dependency can break a build overnight.
+"""
+INTERVIEW = """# Interview with Helena Marsh
+
+**Jon Peel:** Professor Marsh, when was the lighthouse of Skerry Point built?
+
+**Helena Marsh:** Construction began in 1871 and the lamp was first lit on 3 October 1874. The
+engineer was Thomas Ridley.
+
+**Jon Peel:** Why was the lighthouse automated?
+
+**Helena Marsh:** Three keepers had to be paid. It was automated in 1986, and the last keeper of
+the lighthouse, Alan Dow, left that year.
+"""
+MAIL = """Subject: heat pump
+
+The building needs two heat pumps of 50 kilowatts each. The consultant has seen the building.
+
+> On 8 Nov 2023 Bernd Vogel wrote:
+> I still think that a gas boiler in the building is cheaper than heat pumps.
+"""
+COFFEE = """# Coffee or tea?
+
+Coffee contains about 95 mg of caffeine per cup. Pregnant women should limit coffee to two cups.
+
+Tea was brought to Europe by Dutch traders in 1610. Coffee reached Venice in 1615.
+"""
+
+
+def section(report: str, heading: str) -> str:
+    """Return the text below one heading of a report."""
+    return report.split(f"## {heading}\n")[1].split("\n## ")[0]
+
+
+def folder(root: Path, text: str) -> Path:
+    """Return a folder of one document."""
+    corpus = root / "corpus"
+    corpus.mkdir()
+    (corpus / "notes.md").write_text(text, "utf-8")
+    return corpus
+
+
+def test_d1_items_of_a_list_are_never_run_together_into_one_quote(tmp_path: Path) -> None:
+    status, report = run("Is uv faster than poetry?", folder(tmp_path, LIST), tmp_path)
+    assert status == "confirmed"
+    assert '"Poetry uses its own lock file, `poetry.lock`; uv uses `uv.lock`."' in report
+    assert '"It resolves and installs 10 to 100 times faster than pip."' in report
+    assert not re.search(r"pip\. -", report)
+
+
+def test_short_sentences_of_two_items_are_not_joined() -> None:
+    text = (
+        "* It is old. It is red.\n* The tower of the town hall burnt down in 1911.\n1. So it is.\n"
+    )
+    units = quotable_units(Page("corpus:a", "corpus:a", "ok", text=text), "en", frozenset())
+    assert [unit.text for unit in units] == ["The tower of the town hall burnt down in 1911."]
+
+
+def test_a_line_that_begins_something_new_is_told_from_wrapped_prose() -> None:
+    for anew in ("a.\n- b", "a.\n  * b", "a.\n2. b", "a.\n## b", "a.\n> b", "a.\n| b |"):
+        assert starts_anew(anew), anew
+    for prose in ("a.\nb", "a.\n**bold** b", "- a. b", "a.\n1984 was a year", "a.\n-5 degrees"):
+        assert not starts_anew(prose), prose
+
+
+def test_d1_a_question_of_the_document_comes_last(tmp_path: Path) -> None:
+    question = "When was the lighthouse of Skerry Point automated?"
+    status, report = run(question, folder(tmp_path, INTERVIEW), tmp_path)
+    assert status == "confirmed"
+    assert "automated in 1986" in section(report, "Executive Summary")
+    for part in ("Executive Summary", "Key Takeaways"):
+        assert '?" [' not in section(report, part), part
+
+
+def test_d1_a_line_that_only_opens_what_follows_is_not_quoted(tmp_path: Path) -> None:
+    question = "How many heat pumps does the building need?"
+    status, report = run(question, folder(tmp_path, MAIL), tmp_path)
+    assert status == "confirmed" and "two heat pumps of 50 kilowatts" in report
+    assert "wrote:" not in report
+
+
+def test_d1_the_summary_holds_nothing_far_from_the_question(tmp_path: Path) -> None:
+    question = "How much coffee may pregnant women drink?"
+    status, report = run(question, folder(tmp_path, COFFEE), tmp_path)
+    summary = section(report, "Executive Summary")
+    assert status == "confirmed" and "Pregnant women should limit coffee" in summary
+    assert "Venice" not in summary and "Dutch" not in summary
+
+
+def test_the_first_line_of_a_plain_text_is_its_heading() -> None:
+    text = "Meeting of the house owners\n\nThe roof leaks.\n\nA line\n\nmore\n"
+    page = Page("corpus:a", "corpus:a", "ok", title="a", text=text)
+    assert {"hous", "owner"} <= heading_terms(page, "en")
+    assert "leak" not in heading_terms(page, "en")
+    prose = "A first line of prose that goes on\nin the next line.\n\nMore.\n"
+    page = Page("corpus:a", "corpus:a", "ok", title="a", text=prose)
+    assert "prose" not in heading_terms(page, "en")
