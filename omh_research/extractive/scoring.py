@@ -39,7 +39,7 @@ RELATIVE_SCORE = DOCUMENT_SHARE = 0.3
 ON_SUBJECT = {"en": 0.34, "zh": 0.22, "ja": 0.22}
 ON_SUBJECT_ELSEWHERE = 0.28
 _ENOUGH_WORDS = 3.0
-# From this share on, what no document says is a gap of the report.
+# Above this share what no document says is a gap of the report.
 MISSING_SHARE = 0.5
 _PASSAGE_SENTENCES = 5
 _MIN_ROOT = 4
@@ -145,7 +145,7 @@ def _flat_weights(question: Question) -> dict[str, float]:
 
 
 def missing_words(question: Question, language: str, held: frozenset[str]) -> tuple[str, ...]:
-    """Return the words of a question that stand nowhere, if they are half of it or more."""
+    """Return the words of a question that stand nowhere, if they are more than half of it."""
     found = _matches(question, held)
     missed = {
         word: [term for term in terms([word]) if term in question.weights]
@@ -155,7 +155,7 @@ def missing_words(question: Question, language: str, held: frozenset[str]) -> tu
     missed = {word: own for word, own in missed.items() if own and not found.keys() & set(own)}
     weights = _flat_weights(question)
     weight = sum(weights[term] for own in missed.values() for term in own)
-    return tuple(missed) if weight >= MISSING_SHARE * sum(weights.values()) else ()
+    return tuple(missed) if weight > MISSING_SHARE * sum(weights.values()) else ()
 
 
 def ask_about(subtopic: str, topic: str, language: str, pool: Iterable[frozenset[str]]) -> Question:
