@@ -131,8 +131,7 @@ def start(project: Project, request: Request, services_for: ServicesFor) -> Star
         BusyError: another process is starting a run here and does not finish.
     """
     topic = check_topic(request.topic)
-    if request.options.subtopics:
-        _judge_plan(request.options)
+    _judge(request.options)
     project.writer.prepare_root()
     layout = project.layout
     with held_start(project):
@@ -161,7 +160,18 @@ def start(project: Project, request: Request, services_for: ServicesFor) -> Star
     return _started(project, report, (*notes, *near), adopted is not None)
 
 
-def _judge_plan(options: RunOptions) -> None:
+def _judge(options: RunOptions) -> None:
+    """Refuse caps and subtopics that no phase could work with, before anything is written."""
+    if options.caps:
+        from omh_research.tools.caps import DEFAULT_CAPS
+
+        unknown = ", ".join(sorted(options.caps.keys() - DEFAULT_CAPS.keys()))
+        if unknown:
+            raise UsageError(
+                f"There is no cap {unknown}.", hint=f"Caps: {', '.join(DEFAULT_CAPS)}."
+            )
+    if not options.subtopics:
+        return
     from omh_research.documents.plan import Subtopic
     from omh_research.phases.decompose import overrides, settle
 
@@ -337,8 +347,7 @@ def new_state(project: Project, request: Request) -> State:
         UsageError, PlanError: topic or plan are wrong.
     """
     topic = check_topic(request.topic)
-    if request.options.subtopics:
-        _judge_plan(request.options)
+    _judge(request.options)
     return _first_state(project, request, topic, _new_slug(project, topic), None)
 
 

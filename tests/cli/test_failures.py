@@ -47,6 +47,17 @@ def test_o5_a_limit_is_a_finite_number_of_its_range(
     assert ended.code == 2 and ended.error["code"] == "usage" and not run.base.exists()
 
 
+@pytest.mark.parametrize("subtopics", [SUBTOPICS, ()])
+def test_t2_a_cap_that_is_none_is_refused_before_any_file(
+    tmp_path: Path, subtopics: tuple[str, ...]
+) -> None:
+    """T2: a run with a cap that no phase knows would stand where it is for ever."""
+    run = Run(tmp_path)
+    ended = run.cli("start", TOPIC, *run.script_options, *subtopics, "--cap", "max_fetch=1")
+    assert ended.code == 2 and not run.base.exists()
+    assert "max_fetch" in ended.err and "max_fetches_per_subquestion" in ended.err
+
+
 @pytest.mark.parametrize(
     "words", [("wait", "a-run", "--timeout", "nan"), ("web", "read", "x", "--timeout", "nan"),
               ("batch", "x", "--batch-max-cost", "inf")]
