@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from omh_research.documents import event, frontmatter
+from omh_research.documents import event
 from omh_research.documents.event import Word
-from omh_research.documents.heads import ReportHead, checked
 from omh_research.documents.names import FOLLOWUP_STEM, finding_stems
 from omh_research.documents.plan import Subtopic
 from omh_research.documents.plan_file import Plan
@@ -24,7 +23,7 @@ from omh_research.phases import goals
 from omh_research.phases.contract import Services, language_of
 from omh_research.phases.salvage import open_tasks
 from omh_research.phases.search import findings_of
-from omh_research.phases.synthesize import count_sources
+from omh_research.phases.synthesize import count_sources, render_report
 
 
 def stopped(snapshot: Snapshot, services: Services, reason: str, detail: str) -> Outcome:
@@ -77,17 +76,8 @@ def _report(snapshot: Snapshot, services: Services, detail: str) -> str:
     body = services.report_without_model(task).text
     title, _, rest = body.partition("\n")
     label = f"> **Partial report.** The run was stopped: {detail} {_extent(snapshot, plan)}"
-    fetched, declared = count_sources(snapshot.findings, services)
-    meta: dict[str, object] = {
-        "status": "partial",
-        "topic": plan.topic,
-        "slug": plan.slug,
-        "language": plan.language,
-        "sources_fetched": fetched,
-        "sources_declared": declared,
-    }
-    checked(meta, ReportHead, f"the report of {plan.slug}")
-    return frontmatter.render(meta, f"{title}\n\n{label}\n{rest}")
+    sources = count_sources(snapshot.findings, services)
+    return render_report(plan, "partial", sources, f"{title}\n\n{label}\n{rest}")
 
 
 def _extent(snapshot: Snapshot, plan: Plan) -> str:

@@ -10,6 +10,7 @@ from omh_research.documents import event, frontmatter
 from omh_research.documents.event import Word
 from omh_research.documents.finding import parse_finding
 from omh_research.documents.heads import ReportHead, checked
+from omh_research.documents.plan import Plan
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.task import FindingText
 from omh_research.errors import DamagedFileError
@@ -74,15 +75,20 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
 
 def draft(snapshot: Snapshot, services: Services, body: str) -> str:
     """Return the report file: our frontmatter with `status: draft`, the body as returned."""
-    plan = plan_of(snapshot)
-    fetched, declared = count_sources(snapshot.findings, services)
+    return render_report(
+        plan_of(snapshot), "draft", count_sources(snapshot.findings, services), body
+    )
+
+
+def render_report(plan: Plan, status: str, sources: tuple[int, int], body: str) -> str:
+    """Return a report file; `sources` are how many are held, and how many only declared."""
     meta: dict[str, object] = {
-        "status": "draft",
+        "status": status,
         "topic": plan.topic,
         "slug": plan.slug,
         "language": plan.language,
-        "sources_fetched": fetched,
-        "sources_declared": declared,
+        "sources_fetched": sources[0],
+        "sources_declared": sources[1],
     }
     checked(meta, ReportHead, f"the report of {plan.slug}")
     return frontmatter.render(meta, body)

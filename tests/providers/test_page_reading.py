@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from omh_research.network.errand import Response
 from omh_research.providers.web.jina import JinaReader
 from omh_research.providers.web.jina import parse as parse_jina
-from omh_research.providers.web.page_head import language_of_script, read_head
+from omh_research.providers.web.page_head import read_head
 from omh_research.providers.web.page_state import state_of_page
 from omh_research.providers.web.reading import ReadingRules, WebReader, read_response
 from omh_research.providers.web.robots import matches, parse_robots
+from omh_research.providers.web.scripts import language_of_script
 
 from .site import Answer, Asked, Site
 

@@ -221,30 +221,3 @@ def _identifiers(reader: _Reader, url: str) -> Identifiers:
 def _values(reader: _Reader, names: tuple[str, ...]) -> Iterator[str]:
     for name in names:
         yield from items(reader.named.get(name))
-
-
-_SCRIPTS = (
-    ("ja", lazy_re(r"[\u3040-\u30ff]")),
-    ("ko", lazy_re(r"[\uac00-\ud7af]")),
-    ("zh", lazy_re(r"[\u3400-\u9fff]")),
-    ("ar", lazy_re(r"[\u0600-\u06ff]")),
-    ("he", lazy_re(r"[\u0590-\u05ff]")),
-    ("hi", lazy_re(r"[\u0900-\u097f]")),
-    ("th", lazy_re(r"[\u0e00-\u0e7f]")),
-    ("el", lazy_re(r"[\u0370-\u03ff]")),
-)
-_SAMPLE_CHARS = 2_000
-
-
-def language_of_script(text: str) -> str:
-    """Return the language that a text's script settles alone, "" for Latin and Cyrillic ones.
-
-    A page that declares no language is only given one that its letters leave no doubt about.
-    """
-    sample = text[:_SAMPLE_CHARS]
-    letters = sum(1 for char in sample if char.isalpha())
-    for code, script in _SCRIPTS:
-        share = 0.05 if code == "ja" else 0.3
-        if letters and len(script.findall(sample)) > share * letters:
-            return code
-    return ""

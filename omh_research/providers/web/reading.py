@@ -16,9 +16,10 @@ from msgspec import Struct, structs
 
 from omh_research.documents.source import Page
 from omh_research.errors import TransportError
-from omh_research.providers.web.page_head import language_of_script, read_head
+from omh_research.providers.web.page_head import read_head
 from omh_research.providers.web.page_state import state_of_page, state_of_status
 from omh_research.providers.web.robots import RobotsGate
+from omh_research.providers.web.scripts import language_of_script
 
 if TYPE_CHECKING:
     from omh_research.network.errand import Response

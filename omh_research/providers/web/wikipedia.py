@@ -19,23 +19,13 @@ from omh_research.providers.asking import Question
 from omh_research.providers.cleaning import clean_text, items, json_body, mapping
 from omh_research.providers.endpoints import base_url
 from omh_research.providers.web.hits import make_hits
+from omh_research.providers.web.scripts import language_of_query
 
 if TYPE_CHECKING:
     from omh_research.transport import Transport
 
 NAME = "wikipedia"
 DEFAULT_TIMEOUT_S = 20.0
-_SCRIPTS = (
-    ("ja", lazy_re(r"[\u3040-\u30ff]")),
-    ("ko", lazy_re(r"[\uac00-\ud7af]")),
-    ("zh", lazy_re(r"[\u3400-\u9fff]")),
-    ("ar", lazy_re(r"[\u0600-\u06ff]")),
-    ("he", lazy_re(r"[\u0590-\u05ff]")),
-    ("hi", lazy_re(r"[\u0900-\u097f]")),
-    ("th", lazy_re(r"[\u0e00-\u0e7f]")),
-    ("el", lazy_re(r"[\u0370-\u03ff]{3}")),
-    ("ru", lazy_re(r"[\u0400-\u04ff]")),
-)
 # Operators of the search syntax: phrases, exclusions, wildcards, `intitle:` and its kin.
 _OPERATORS = lazy_re(r"[\"“”~*?!\\|]|(?<!\S)-|(?<=\w):(?=\S)")
 
@@ -66,7 +56,7 @@ class Wikipedia(Struct):
 
 def edition(query: str) -> str:
     """Return the language code of the edition that fits the query's script; `en` by default."""
-    return next((code for code, script in _SCRIPTS if script.search(query)), "en")
+    return language_of_query(query)
 
 
 def parse(body: bytes | str | Mapping[str, Any], base: str, limit: int = 50) -> list[Hit]:
