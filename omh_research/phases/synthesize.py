@@ -10,7 +10,7 @@ from omh_research.documents import event, frontmatter
 from omh_research.documents.event import Word
 from omh_research.documents.finding import parse_finding
 from omh_research.documents.heads import ReportHead, checked
-from omh_research.documents.plan import Plan
+from omh_research.documents.plan_file import Plan
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.task import FindingText
 from omh_research.errors import DamagedFileError
