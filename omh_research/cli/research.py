@@ -213,8 +213,8 @@ def run(topic: str, show_report: bool, root: str | None, as_json: bool, **given:
     elif started.status in ("awaiting", "blocked"):
         report = engine.step(started.slug)
     else:
-        say(f"{started.slug}: {started.phase}")
-        report = engine.run(started.slug, lambda lap: say(f"{lap.slug}: {lap.phase}"))
+        report, notes = _run_on(engine, started)
+        report = replace(report, notes=notes) if as_json else report
     if as_json:
         plain = {
             "events": [], "notes": list(started.notes), "tasks": (), "blocked_reason": "",
@@ -235,6 +235,21 @@ def run(topic: str, show_report: bool, root: str | None, as_json: bool, **given:
 
         click.echo(visible(part_of(engine.project, report.slug, "report")))
     return EXIT_OF[report.status]
+
+
+def _run_on(engine: Any, started: Any) -> tuple[Any, tuple[str, ...]]:
+    """Step until the end, saying each phase and what it noted; return the end and all notes."""
+    told = dict.fromkeys(started.notes)
+
+    def tell(lap: Any) -> None:
+        new = tuple(note for note in lap.notes if note not in told)
+        told.update(dict.fromkeys(new))
+        say(f"{lap.slug}: {lap.phase}")
+        if lap.status == "active":  # the last one's are said with the end
+            _say_notes(new)
+
+    say(f"{started.slug}: {started.phase}")
+    return engine.run(started.slug, tell), tuple(told)
 
 
 @click.command("next")

@@ -70,6 +70,7 @@ class _Reader:
         self._brief, self._library, self._should_stop = brief, library, should_stop
         self.pages: dict[str, Page] = {}
         self.notes: list[str] = []
+        self.over: set[str] = set()
         self.fetches = 0
 
     def search(self, query: str) -> list[Hit]:
@@ -84,6 +85,7 @@ class _Reader:
                 break
             if hit.url not in self.pages:
                 if self.fetches >= self._brief.max_fetches:
+                    self.over.add(hit.url)
                     continue
                 self.pages[hit.url] = self._fetch(hit)
             page = self.pages[hit.url]
@@ -134,8 +136,15 @@ def research(brief: Brief, library: Library, should_stop: Callable[[], bool]) ->
     sources = tuple(page for page in reader.pages.values() if page.url in used)
     return Researched(
         tuple(chosen.quotes), sources, tuple(queries), tuple(dict.fromkeys(map(one_line, gaps))),
-        tuple(reader.notes), reader.fetches,
+        (*reader.notes, *_over_cap(reader)), reader.fetches,
     )  # fmt: skip
+
+
+def _over_cap(reader: _Reader) -> tuple[str, ...]:
+    """Say that the cap left nothing to read: else it looks as if the documents had nothing."""
+    if not reader.over or reader.pages:
+        return ()
+    return ("nothing was read: the cap of fetches is reached",)
 
 
 def _score(brief: Brief, text: str, pages: Sequence[Page], hits: Sequence[Hit]) -> list[Scored]:

@@ -58,6 +58,21 @@ def test_t2_a_cap_that_is_none_is_refused_before_any_file(
     assert "max_fetch" in ended.err and "max_fetches_per_subquestion" in ended.err
 
 
+def test_e23_what_a_phase_noted_is_said_by_run_too(tmp_path: Path) -> None:
+    """A cap that leaves nothing to read is named, on paper and in the JSON object."""
+    corpus = tmp_path / "notes"
+    corpus.mkdir()
+    (corpus / "bees.md").write_text("# Bees\n\nBees form a cluster in the cold winter.\n", "utf-8")
+    (corpus / "empty.md").write_text("", "utf-8")
+    words = ("--corpus", str(corpus), "--cap", "max_fetches=0")
+    said = Run(tmp_path).cli("run", "bees in winter", *words)
+    assert said.code == 3 and said.err.count("note: nothing was read: the cap of fetches") == 1
+    told = Run(tmp_path).cli("run", "the winter of bees", *words, "--json")
+    notes = told.json["notes"]
+    assert any("the file is empty" in note for note in notes)
+    assert any("nothing was read: the cap" in note for note in notes)
+
+
 @pytest.mark.parametrize(
     "words", [("wait", "a-run", "--timeout", "nan"), ("web", "read", "x", "--timeout", "nan"),
               ("batch", "x", "--batch-max-cost", "inf")]
