@@ -15,7 +15,14 @@ from collections.abc import Callable
 
 from omh_research.tools.normal_form import comparable
 from omh_research.tools.quote_index import QuoteIndex
-from omh_research.tools.quotes import VERIFIED, PreparedText, match, normalise, prepare_quotes
+from omh_research.tools.quotes import (
+    VERIFIED,
+    PreparedQuote,
+    PreparedText,
+    match,
+    normalise,
+    prepare_quotes,
+)
 
 _SPACE = re.compile(r"\s+")
 _HAN = "研究显示该方法在大规模数据上取得了更好的结果并且成本更低效率提高系统分析来源证据引用"
@@ -107,7 +114,7 @@ def run(quick: bool) -> list[dict[str, object]]:
     texts = [make_source(rng, vocabulary, 100_000, "typographic") for _ in range(number)]
     quotes = make_quotes(rng, vocabulary, texts, count)
     prepared = [PreparedText(text) for text in texts]
-    rows = [_cited(prepared, quotes, rounds), _any(prepared, quotes, 60 if quick else 250)]
+    rows = [*_cited(prepared, quotes, rounds + 2), _any(prepared, quotes, 60 if quick else 250)]
     for style, target in (("ascii", 3.0), ("typographic", 1.8), ("chinese", 1.0)):
         text = make_source(rng, vocabulary, 100_000, style)
         ratio = _interleave(
@@ -122,27 +129,33 @@ def run(quick: bool) -> list[dict[str, object]]:
 
 def _cited(
     prepared: list[PreparedText], quotes: list[tuple[str, int]], rounds: int
-) -> dict[str, object]:
-    """Each quote in its cited source, made ready together as `citations.verify` does, beside a
-    bare find of quotes that are normalised already."""
+) -> list[dict[str, object]]:
+    """Each quote in its cited source beside a bare find of quotes that are normalised already:
+    with quotes made ready before (as the plain search has them), and with making them ready
+    together, as `citations.verify` does."""
     numbers = [number for _, number in quotes]
     cited = [quote for quote, _ in quotes]
+    ready = prepare_quotes(cited)
     plain = [(comparable(quote), number) for quote, number in quotes]
     forms = [source.form for source in prepared]
     found: list[int] = [0]
 
-    def ours() -> None:
-        found[0] = sum(
-            match(quote, prepared[number]) == VERIFIED
-            for quote, number in zip(prepare_quotes(cited), numbers, strict=True)
-        )
+    def find(made: list[PreparedQuote]) -> None:
+        pairs = zip(made, numbers, strict=True)
+        found[0] = sum(match(quote, prepared[number]) == VERIFIED for quote, number in pairs)
 
     def bare() -> None:
         sum(forms[number].find(quote) >= 0 for quote, number in plain)
 
-    ratio = 1 / _interleave(ours, bare, rounds)
-    detail = f"times the time of bare str.find; {found[0]} of {len(quotes)} verified"
-    return _row("quote in its cited source", ratio, "<= 1.5", len(quotes), detail)
+    rows = []
+    for what, make, target in (
+        ("quote in its cited source, made ready before", lambda: ready, "<= 1.25"),
+        ("quote in its cited source, with making ready", lambda: prepare_quotes(cited), "<= 1.5"),
+    ):
+        ratio = 1 / _interleave(lambda make=make: find(make()), bare, rounds)  # type: ignore[misc]
+        detail = f"times the time of bare str.find; {found[0]} of {len(quotes)} verified"
+        rows.append(_row(what, ratio, target, len(quotes), detail))
+    return rows
 
 
 def _any(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from omh_research.tools.normal_form import blank_markup, normalise_each
+from omh_research.tools.normal_form import blank_markup, comparable, comparable_each
 from omh_research.tools.quotes import (
     MISSING,
     NOT_FOUND,
@@ -328,7 +328,7 @@ ODD = "aB1 -–—'\"“”’.…  \t\r\n\x85\u00a0\u2003\u3000中文，。é\u
 @settings(max_examples=400, deadline=None)
 def test_many_texts_are_normalised_as_one_by_one(texts: list[str]) -> None:
     """T12, Q6: what stands beside a text in a batch changes nothing of its form."""
-    assert normalise_each(texts) == [normalise(text) for text in texts]
+    assert comparable_each(texts) == [(normalise(text), comparable(text)) for text in texts]
 
 
 @given(st.lists(st.text(st.sampled_from(ODD), max_size=40), max_size=6))
