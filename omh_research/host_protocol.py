@@ -15,7 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from omh_research import commit, engine, hooks
-from omh_research.documents.names import check_task_id
+from omh_research.documents.finding import parse_finding
+from omh_research.documents.names import FOLLOWUP_STEM, check_task_id
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.source import Fetch
 from omh_research.documents.state import State
@@ -34,6 +35,7 @@ SUBMIT_WAIT_S = 20.0
 MAX_TEXT_CHARS = 2_000_000
 CUT_MARK = "[SUMMARY TRUNCATED"
 MAX_LAPS = 400
+MAX_ANSWER_NOTES = 5
 
 
 class HostSource(Struct, frozen=True):
@@ -186,7 +188,7 @@ def _take(
     task = next((task for task in open_tasks if task.id == answer.task_id), None)
     said: tuple[str, ...] = ()
     if task is not None:
-        said = _keep_sources(project, slug, task, answer)
+        said = (*_keep_sources(project, slug, task, answer), *_not_understood(task, answer))
         mailbox.put(_reply(project, task, answer))
     elif held is not None and held.status == "answered" and held.text == answer.text:
         known = next((task for task in asked if task.id == answer.task_id), None)
@@ -251,6 +253,18 @@ def _reply(project: Project, task: Task, answer: Answer) -> Reply:
             received_at=project.now(),
         )
     return Reply(task_id=task.id, text=answer.text, usage=usage, received_at=project.now())
+
+
+def _not_understood(task: Task, answer: Answer) -> tuple[str, ...]:
+    """Return what the findings file will lack: the answer is stored, its writer should know."""
+    if task.role != "researcher" or answer.failed:
+        return ()
+    finding = parse_finding(answer.text)
+    notes = list(finding.notes)
+    wanted, named = (" ".join(name.split()) for name in (task.brief.subtopic, finding.subtopic))
+    if named and wanted != FOLLOWUP_STEM and named.casefold() != wanted.casefold():
+        notes.insert(0, f"it names the subtopic {named[:80]!r}, the task is about {wanted[:80]!r}")
+    return tuple(f"answer to {task.id}: {note}" for note in notes[:MAX_ANSWER_NOTES])
 
 
 def _keep_sources(

@@ -56,22 +56,35 @@ def is_none(text: str) -> bool:
 def read_gaps(section: str) -> tuple[str, ...]:
     """Return the gaps a GAPS section lists, in order, without those that say "none".
 
-    A bullet's continuation lines belong to it; without bullets every line is a gap.
+    A bullet's continuation lines belong to it; without bullets every line is a gap. A paragraph
+    after the list, or after "none", is the answer's farewell and no gap.
     """
     entries: list[str] = []
     bulleted = any(_BULLET.match(line) for line in section.split("\n"))
+    is_after_blank = False
     for line in section.split("\n"):
         text = line.strip()
         if not text or text.startswith(("|--", "|:-", "---", "***")):
+            is_after_blank = is_after_blank or not text
             continue
         bullet = _BULLET.match(line)
-        if bullet or not bulleted or not entries:
-            entries.append(line[bullet.end() :].strip() if bullet else text.lstrip("#").strip())
-        elif text.startswith("#"):
-            continue
-        else:
+        if bullet:
+            entries.append(line[bullet.end() :].strip())
+        elif _is_farewell(line, entries, bulleted, is_after_blank):
+            continue  # until the next bullet
+        elif not bulleted or not entries:
+            entries.append(text.lstrip("#").strip())
+        elif not text.startswith("#"):
             entries[-1] = f"{entries[-1]} {text}"
+        is_after_blank = False
     return tuple(entry for entry in entries if not is_none(entry))
+
+
+def _is_farewell(line: str, entries: list[str], bulleted: bool, is_after_blank: bool) -> bool:
+    """True for what stands behind a blank line and belongs to no gap before it."""
+    if not entries or not is_after_blank or line[:1].isspace():
+        return False
+    return bulleted or is_none(entries[0])
 
 
 def merge_gaps(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:

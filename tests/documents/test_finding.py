@@ -313,6 +313,21 @@ def test_hostile_repetition_is_read_in_linear_time(piece: str) -> None:
 
 
 @pytest.mark.data
+@pytest.mark.parametrize(
+    ("section", "gaps"),
+    [
+        ("- none\n\nHope this helps! VERDICT: PASS", ()),
+        ("none\n\nLet me know if you need more.\nBest wishes", ()),
+        ("- Cost in 2024\n\nI hope that this is of use.\nRegards", ("Cost in 2024",)),
+        ("- Cost in\n  2024\n\n  and 2025\n- Age", ("Cost in 2024 and 2025", "Age")),
+        ("- Cost\n\nFurther ones:\n- Age\n\n- Use", ("Cost", "Age", "Use")),
+        ("Cost in 2024\n\nAge", ("Cost in 2024", "Age")),
+    ],
+)
+def test_e23_a_farewell_behind_the_gaps_is_no_gap(section: str, gaps: tuple[str, ...]) -> None:
+    assert parse_finding(f"{BLOCK.partition('GAPS:')[0]}GAPS:\n{section}\n").gaps == gaps
+
+
 def test_real_findings_yield_sources_and_gaps_or_say_that_they_are_no_block() -> None:
     files = sorted((shared_data() / "agents" / "findings").glob("*.md"))
     assert len(files) >= 10

@@ -337,3 +337,16 @@ def test_a_deadline_for_the_host_is_a_failed_task(tmp_path: Path) -> None:
     ended = run.cli("next", run.slug, "--json")
     assert ended.json["notes"] and "deadline" in " ".join(ended.json["notes"])
     assert run.state()["completed_subtopics"] == [NAMES[0]]
+
+
+def test_e22_what_a_stored_answer_lacks_is_said_to_its_writer(run: Run) -> None:
+    """E22: any text is stored; one about another subtopic, or in no template, is not silently so."""
+    tasks(run)
+    first, second, third = (f"search-0-{stem}" for stem in STEMS)
+    fine = submit(run, first, finding(NAMES[0])).json
+    assert fine["stored"] and fine["notes"] == []
+    other = submit(run, second, finding(NAMES[0])).json
+    (note,) = other["notes"]
+    assert other["stored"] and NAMES[0] in note and NAMES[1] in note
+    bare = submit(run, third, "I could not do it, sorry.").json
+    assert bare["stored"] and any("not a findings block" in note for note in bare["notes"])
