@@ -31,7 +31,7 @@ from omh_research.corpus.passages import split_passages
 from omh_research.corpus.reading import kind_of, read_file
 from omh_research.documents.source import Hit, Page
 from omh_research.tools.ranking import MAX_QUERY_TERMS, NEEDS_FOLDING, search_text
-from omh_research.tools.tokens import content_words, search_terms, words
+from omh_research.tools.tokens import query_words, search_terms
 
 PROVIDER = "corpus"
 _CHUNK_FILES = 900  # fewer than the variables of an old SQLite: 999
@@ -280,8 +280,7 @@ class CorpusIndex:
 
 def _query_terms(query: str) -> list[str]:
     """Distinct terms as the index holds them; without content words all words count."""
-    terms = search_terms(content_words(query)) or search_terms(words(query))
-    return list(dict.fromkeys(terms))[:MAX_QUERY_TERMS]
+    return list(dict.fromkeys(search_terms(query_words(query))))[:MAX_QUERY_TERMS]
 
 
 def _any_of(terms: list[str]) -> str:

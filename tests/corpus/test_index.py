@@ -56,6 +56,15 @@ def test_d6_search_finds_in_any_script(folder: Path, query: str, name: str) -> N
     assert hits[0].rank == 1 and hits[0].snippet
 
 
+def test_d6_an_acronym_in_a_question_is_looked_for(tmp_path: Path) -> None:
+    """WHO is a stop word in small letters; only its document says anything of it."""
+    (tmp_path / "who.md").write_text("# Salt\n\nThe WHO says five grams a day.\n", "utf-8")
+    (tmp_path / "city.md").write_text("# Salt\n\nThe town says little of salt.\n", "utf-8")
+    hits = opened(tmp_path).search("What does the WHO say about salt?")
+    assert hits[0].url.endswith("who.md")
+    assert len(opened(tmp_path).search("What about the WHO?")) == 1
+
+
 def test_d6_a_page_is_the_whole_document(folder: Path) -> None:
     index = opened(folder)
     long = "".join(f"## Part {i}\n\nSentence {i} of the long text is here.\n\n" for i in range(400))
