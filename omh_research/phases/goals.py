@@ -159,7 +159,8 @@ def synthesist_task(snapshot: Snapshot, plan: Plan, context: str, require_quotes
         "sentence as [N]; use only sources of the findings. Where a subtopic has no usable source "
         "write exactly: (insufficient sources for this subtopic)\n"
         f"{two_sources}{landscape.DRAFT_WORDS if snapshot.options.landscape else ''}"
-        f"Answer in this form:\n{REPORT_TEMPLATE}"
+        "Answer with the report alone, no words or code fence around it, in this form:\n"
+        f"{REPORT_TEMPLATE}"
     )
     if state.last_verifier_feedback and (state.synthesis_attempts or state.retries):
         feedback = defuse(state.last_verifier_feedback)

@@ -63,6 +63,7 @@ def test_a_host_goes_from_tasks_to_a_confirmed_report(run: Run) -> None:
     (task,) = tasks(run)
     assert task["role"] == "research-synthesist" and task["tools"] == []
     assert task["context"].startswith("---\nstatus: planning\ntopic:")
+    assert "the report alone, no words or code fence around it" in task["goal"]
     for name in NAMES:
         assert name in task["goal"] and finding(name).split("\n")[4] in task["context"]
     assert submit(run, task["id"], report()).json["phase"] == "verify"
