@@ -92,9 +92,8 @@ def find_shares(text: str) -> list[Share]:
 def find_worded(text: str) -> tuple[list[WordedNumber], list[Share]]:
     """Return the numbers and the shares that `text` states in words."""
     shares = find_shares(text)
-    numbers = find_number_words(text)
-    inside = [n for n in numbers if not any(s.start <= n.start < s.end for s in shares)]
-    return inside, shares
+    taken = {place for share in shares for place in range(share.start, share.end)}
+    return [n for n in find_number_words(text) if n.start not in taken], shares
 
 
 def is_counting_token(token: str) -> bool:

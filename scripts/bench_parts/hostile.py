@@ -13,12 +13,14 @@ from collections.abc import Callable
 from omh_research.tools import (
     alignment,
     boilerplate,
+    bounds,
     caps,
     dates,
     evidence_table,
     figures,
     identifiers,
     name_index,
+    negation,
     normal_form,
     number_words,
     passages,
@@ -28,6 +30,7 @@ from omh_research.tools import (
     references,
     sensitive,
     sentences,
+    shares,
     similarity,
     source_list,
     tokens,
@@ -39,7 +42,7 @@ UNITS = (
     "a", "-", " ", "<", "[", "1", "。", "【", "\u0301", "a ", "a-", "1,", "1. ", "[1", "](", "**",
     "| ", "a\n", "\n", "<a", "<sup>1", "http://a", "a.b", "A. ", "Aa ", "的", "年", "1年", "$1",
     "(", "\\", "“", "'", "10.1234/", "\u00a0", "·", "_", "`", "# ", "- ", "和", "\u200b", "-\n",
-    "¹", "第", "a, ",
+    "¹", "第", "a, ", "一", "一万", "不，", "1億2", "more than 5 ", "a third of ", "hundred and ",
 )  # fmt: skip
 TAIL = " and the cost was 5 million.[1]x"
 READERS: dict[str, Callable[[str], object]] = {
@@ -48,6 +51,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "names": lambda text: proper_names.find_names(text, language="en"),
     "name index": lambda text: name_index.index_names([text]),
     "number words": lambda text: list(number_words.read_number_words(text)),
+    "numbers in words": shares.find_worded,
+    "bounds": lambda text: bounds.bounds_conflict(text, [text, "less than 5"]),
+    "clauses": lambda text: negation.ClauseIndex([text]).denies(text[:4_000]),
     "alignment of a claim": lambda text: alignment.compare(text, "It was 5 million in 1999."),
     "alignment with a quote": lambda text: alignment.compare("Pfizer paid 5 million.", text),
     "alignment of both": lambda text: alignment.compare(f"{text} x", f"{text} y"),
