@@ -178,11 +178,12 @@ def _speak_of_topic(brief: Brief, scored: Sequence[Scored], pages: Sequence[Page
 
 
 def _missing_words(brief: Brief, scored: Sequence[Scored], pages: Sequence[Page]) -> str:
-    """Return the words of the topic that no document read says, if they are most of it."""
+    """Return the words of the topic that no document read says: most of it, or its names."""
     topic = ask(brief.topic, brief.language, (item.unit.terms for item in scored))
     heads = (heading_terms(page, brief.language) for page in pages)
     held = frozenset().union(*heads, *(item.unit.terms for item in scored))
-    return " ".join(missing_words(topic, brief.language, held))
+    texts = [page.text for page in pages]
+    return " ".join(missing_words(topic, brief.language, held, texts))
 
 
 def _topic_quotes(brief: Brief, scored: list[Scored], pages: Sequence[Page]) -> list[Quote]:

@@ -17,8 +17,17 @@ from msgspec import Struct, structs
 from omh_research.extractive.questions import answer_kinds, offered_share, strip_question_words
 from omh_research.extractive.units import Unit, asks
 from omh_research.extractive.word_classes import aspects
+from omh_research.lazy_re import lazy_re
 from omh_research.tools.ranking import inverse_frequency
-from omh_research.tools.tokens import content_tokens, content_words, is_cjk, terms, tokenize
+from omh_research.tools.tokens import (
+    content_tokens,
+    content_words,
+    fold,
+    fold_word,
+    is_cjk,
+    terms,
+    tokenize,
+)
 
 INFLECTED = 0.7  # a word that shares a long beginning with the question's word
 BEFORE, AFTER, ELSEWHERE = 0.4, 0.3, 0.2  # the word stands in a neighbour, or in the document
@@ -43,6 +52,7 @@ _ENOUGH_WORDS = 3.0
 MISSING_SHARE = 0.5
 _PASSAGE_SENTENCES = 5
 _MIN_ROOT = 4
+_WORD = lazy_re(r"[^\W_]+")
 
 
 class Question(Struct, frozen=True):
@@ -144,8 +154,15 @@ def _flat_weights(question: Question) -> dict[str, float]:
     return {term: ASPECT_SHARE if term in light else 1.0 for term in question.terms}
 
 
-def missing_words(question: Question, language: str, held: frozenset[str]) -> tuple[str, ...]:
-    """Return the words of a question that stand nowhere, if they are more than half of it."""
+def missing_words(
+    question: Question, language: str, held: frozenset[str], texts: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the words of a question that stand nowhere, as they were asked.
+
+    All of them if they are more than half of it; else its names and years, which no other word of
+    a document can stand for. `texts` are whole documents: what one of them holds, be it inside
+    another word or in a line that is never quoted, is not missing.
+    """
     found = _matches(question, held)
     missed = {
         word: [term for term in terms([word]) if term in question.weights]
@@ -153,9 +170,26 @@ def missing_words(question: Question, language: str, held: frozenset[str]) -> tu
         if word not in aspects()
     }
     missed = {word: own for word, own in missed.items() if own and not found.keys() & set(own)}
+    if missed:
+        said = "\n".join(fold_word(fold(text)) for text in texts)
+        missed = {word: own for word, own in missed.items() if word not in said}
     weights = _flat_weights(question)
     weight = sum(weights[term] for own in missed.values() for term in own)
-    return tuple(missed) if weight > MISSING_SHARE * sum(weights.values()) else ()
+    names = _names_in(question.text, language)
+    if weight <= MISSING_SHARE * sum(weights.values()):
+        missed = {word: own for word, own in missed.items() if word in names}
+    asked = {fold_word(fold(word)): word for word in _WORD.findall(question.text)}
+    return tuple(asked.get(word, word) for word in missed)
+
+
+def _names_in(text: str, language: str) -> frozenset[str]:
+    """The folded names and years of a question; German capitals tell no name."""
+    first, *others = _WORD.findall(text) or [""]
+    return frozenset(
+        fold_word(fold(word))
+        for word in (first, *others)
+        if word.isdecimal() or (language != "de" and word is not first and word[0].isupper())
+    )
 
 
 def ask_about(subtopic: str, topic: str, language: str, pool: Iterable[frozenset[str]]) -> Question:
