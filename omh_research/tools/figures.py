@@ -189,8 +189,8 @@ def holds_share(share: Share, text: str) -> bool:
 
     Percentages and ratios may be three points off: "a third" of 34 %.
     """
-    wanted = float(share.value)
-    if any(other.value == share.value for other in find_shares(text)):
+    wanted = share.part / share.whole
+    if any((same.part, same.whole) == (share.part, share.whole) for same in find_shares(text)):
         return True
     numbers = []
     for figure in find_figures(text)[:_MAX_PAIRED]:

@@ -7,10 +7,9 @@ part nothing. Importers: tools.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
-from decimal import Decimal
-from fractions import Fraction
 from functools import cache
 
 from msgspec import Struct
@@ -63,11 +62,12 @@ _SIGNS = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4)
 
 
 class Share(Struct, frozen=True):
-    """A part of a whole as mentioned: its place and its value, between 0 and 1."""
+    """A part of a whole as mentioned: its place, and its value in lowest terms, between 0 and 1."""
 
     start: int
     end: int
-    value: Fraction
+    part: int
+    whole: int
 
 
 def find_shares(text: str) -> list[Share]:
@@ -119,7 +119,10 @@ def _parts() -> dict[str, int]:
 
 
 def _share(span: tuple[int, int], part: int, whole: int) -> Share | None:
-    return Share(*span, Fraction(part, whole)) if 0 < part < whole else None
+    if not 0 < part < whole:
+        return None
+    shared = math.gcd(part, whole)
+    return Share(*span, part // shared, whole // shared)
 
 
 def _worded_shares(text: str) -> Iterator[Share | None]:
@@ -189,7 +192,6 @@ def _han_count(numeral: str) -> int:
 
 def percent_values(share: Share) -> Iterator[str]:
     """Yield the percentages that stand for a share: 33, 33.3 and 33.33 for a third."""
-    exact = Decimal(share.value.numerator * 100) / Decimal(share.value.denominator)
-    for places in ("1", "0.1", "0.01"):
-        value = format(exact.quantize(Decimal(places)), "f")
+    for places in range(3):
+        value = f"{100 * share.part / share.whole:.{places}f}"
         yield re.sub(r"\.?0+\Z", "", value) if "." in value else value
