@@ -15,6 +15,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from omh_research.corpus.passages import split_passages
+from omh_research.documents.frontmatter import strip_leading_block
 from omh_research.documents.source import Page
 from omh_research.lazy_re import lazy_re
 from omh_research.tools.sentences import Span, split
@@ -32,6 +33,12 @@ WHOLE_CHARS = 40_000
 MAX_PASSAGES = 60
 MAX_HEADINGS = 50
 _HEADING = lazy_re(r"^#{1,6}[ \t]+(\S[^\n]{0,200})", re.M)
+# HTML in a document that is none: all but what only raises, lowers or stresses.
+_TAG = lazy_re(
+    r"<(?!/?(?:su[bp]|[biu]|em|strong|br)\b[ /]{0,2}>)[/!]?[a-z][^<>\n]{0,300}>|<!--",
+    re.I,
+    needs=("<",),
+)
 _FIRST_LINE = lazy_re(r"\s{0,20}(\S[^\n]{2,119})\r?\n[ \t]*\r?\n")
 _TERMINATED = lazy_re(r"[.!?。！？؟।…｡:;]['\"”’»)\]』」）*_]*$")
 _MARKERS = lazy_re(
@@ -118,13 +125,21 @@ def quotable_units(page: Page, language: str, wanted: frozenset[str]) -> tuple[U
     """
     if len(page.text) <= WHOLE_CHARS:
         return _units_of_whole(page.text, page.page_starts, language)
-    return tuple(_cut([*_parts(page.text, wanted)], page.page_starts, language))
+    begin = _end_of_frontmatter(page.text)
+    units = _cut([*_parts(page.text, wanted)], page.page_starts, language)
+    return tuple(unit for unit in units if unit.start >= begin)
 
 
 @lru_cache(maxsize=192)
 def _units_of_whole(text: str, page_starts: tuple[int, ...], language: str) -> tuple[Unit, ...]:
     """Units of a text short enough to be taken whole: every query meets the same documents."""
-    return tuple(_cut([(0, text)], page_starts, language))
+    begin = _end_of_frontmatter(text)
+    return tuple(_cut([(begin, text[begin:])], page_starts, language))
+
+
+def _end_of_frontmatter(text: str) -> int:
+    """Where a document's text begins: what it says about itself in front is no sentence of it."""
+    return len(text) - len(strip_leading_block(text)[0])
 
 
 def _cut(
@@ -260,6 +275,7 @@ def is_quotable(text: str, *, is_part: bool = False) -> bool:
         or _MARKERS.search(text)
         or _CITED.search(text)
         or _LINKED.search(text)
+        or _TAG.search(text)
     ):
         return False
     if _CONTENTS.search(text) or _TEMPLATE.search(text) or text.count("\\") > 1:

@@ -118,3 +118,35 @@ def test_the_first_line_of_a_plain_text_is_its_heading() -> None:
     prose = "A first line of prose that goes on\nin the next line.\n\nMore.\n"
     page = Page("corpus:a", "corpus:a", "ok", title="a", text=prose)
     assert "prose" not in heading_terms(page, "en")
+
+
+def test_d8_frontmatter_and_html_of_a_document_are_never_quoted() -> None:
+    text = (
+        '---\nstatus: confirmed\ntitle: "The comet was found by Eve in 1999."\n---\n'
+        "The comet was found in 1883 by Ada Lindqvist.\n\n"
+        "<details><summary>The comet is in a summary.</summary></details>\n\n"
+        'The comet <img src="x" onerror="y"> was seen by sailors.\n\n'
+        "The comet <!-- not --> was seen by farmers.\n\n"
+        "Its tail has 3 m<sup>2</sup> and 2 < 3 > 1 in the year 1884.\n"
+    )
+    want = [
+        "The comet was found in 1883 by Ada Lindqvist.",
+        "Its tail has 3 m<sup>2</sup> and 2 < 3 > 1 in the year 1884.",
+    ]
+    long = text + "Filler of no use to anybody at all here.\n\n" * 1_500
+    for document in (text, long):
+        page = Page("corpus:a", "corpus:a", "ok", text=document)
+        units = quotable_units(page, "en", frozenset({"comet", "tail"}))
+        assert [unit.text for unit in units][:2] == want
+        assert all(document[unit.start : unit.end] == unit.text for unit in units)
+        assert not any("confirmed" in unit.text or "Eve" in unit.text for unit in units)
+
+
+def test_a_rule_at_the_head_of_a_document_is_no_frontmatter() -> None:
+    text = (
+        "---\nThe comet was found in 1883 by Ada Lindqvist.\n\n---\nIt came back in 1954 at last.\n"
+    )
+    units = quotable_units(Page("corpus:a", "corpus:a", "ok", text=text), "en", frozenset())
+    assert [unit.text for unit in units] == [
+        "The comet was found in 1883 by Ada Lindqvist.", "It came back in 1954 at last.",
+    ]  # fmt: skip
