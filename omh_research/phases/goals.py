@@ -45,6 +45,11 @@ REPORT_TEMPLATE = """# <Title>
 ## Sources
 [1] <Title> — <URL> — primary|secondary|vendor|blog|forum — <date or n.d.>"""
 
+# What a verifier is told whose last answer was taken for neither PASS nor FAIL (E32).
+ASKED_AGAIN = (
+    "The last answer could not be read as a verdict: it had no VERDICT line, or its own "
+    "tables or GAPS said otherwise than that line. Let them agree.\n"
+)
 VERDICT_TEMPLATE = """VERDICT: PASS or VERDICT: FAIL (exactly one such line)
 CONFIDENCE: HIGH|MEDIUM|LOW
 EVIDENCE:
@@ -192,7 +197,8 @@ def verifier_task(snapshot: Snapshot, plan: Plan, report: str) -> Task:
         "You have no tools and change nothing. For each sentence of Key Takeaways ask: does the "
         "cited source's quote carry its subject, scope, quantity, time and polarity? One NO is "
         "FAIL. Sections that say (insufficient sources for this subtopic) are honest and are not "
-        f"a fault.\nAnswer in this form:\n{VERDICT_TEMPLATE}"
+        f"a fault.\n{ASKED_AGAIN if state.verdict_asks else ''}Answer in this form:\n"
+        f"{VERDICT_TEMPLATE}"
     )
     context = (
         f"{plan_excerpt(plan)}\n\nREPORT\n{enclosed(report, plan.slug + 'report')}\n\n"

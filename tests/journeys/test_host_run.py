@@ -77,6 +77,17 @@ def test_a_host_goes_from_tasks_to_a_confirmed_report(run: Run) -> None:
     assert run.cli("audit", run.slug).code == 0
 
 
+def test_e32_a_verifier_that_was_not_understood_is_told_so(run: Run) -> None:
+    search_all(run)
+    submit(run, tasks(run)[0]["id"], report())
+    (first,) = tasks(run)
+    assert "could not be read" not in first["goal"]
+    assert submit(run, first["id"], "It looks fine to me.").json["phase"] == "verify"
+    (again,) = tasks(run)
+    assert again["id"] != first["id"] and "could not be read as a verdict" in again["goal"]
+    assert submit(run, again["id"], verdict()).json["phase"] == "confirmed"
+
+
 def test_each_call_may_be_another_process_and_answers_come_in_any_order(run: Run) -> None:
     """E20, D2."""
     for stem, name in reversed(list(zip(STEMS, NAMES, strict=True))):
