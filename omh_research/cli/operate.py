@@ -72,18 +72,21 @@ def _line(row: RunStatus) -> str:
 
 
 def _detail(row: RunStatus) -> str:
+    done = f"{row.subtopics_done}/{row.subtopics_total}"
+    # Counts go with the state: of a run that has ended none is known, which is not none.
+    is_over = row.status in ("confirmed", "cancelled")
     lines = [
         ("run", row.slug),
         ("topic", row.topic),
         ("status", row.status),
         ("phase", row.phase),
-        ("subtopics", f"{row.subtopics_done}/{row.subtopics_total} (batch {row.batch})"),
-        ("failed drafts", str(row.synthesis_attempts)),
+        ("subtopics", done if is_over else f"{done} (batch {row.batch})"),
+        ("failed drafts", "" if is_over else str(row.synthesis_attempts)),
         ("delegate", row.delegate),
         ("started", row.started_at),
         ("owner", f"process {row.owner_pid} on {row.owner_host}" if row.owner_pid else ""),
         ("heartbeat", f"{row.heartbeat_age_s} s ago" if row.heartbeat_age_s is not None else ""),
-        ("spent", _spent(row)),
+        ("spent", "" if is_over else _spent(row)),
         ("remaining", ", ".join(f"{key} {value:g}" for key, value in row.remaining.items())),
         ("last event", f"{row.last_event} {row.last_event_at}".strip()),
         ("blocked", row.blocked_reason),

@@ -69,7 +69,12 @@ def judge(out: str, root: str, option: str, *, follow: bool = True) -> Output:
     try:
         info = os.stat(path)
     except FileNotFoundError:
-        return Output(out, os.path.realpath(path) if is_link else path)
+        target = os.path.realpath(path) if is_link else path
+        if not os.path.isdir(os.path.dirname(target)):
+            raise UsageError(
+                f"{option} {out}: there is no folder {os.path.dirname(target)}.", hint="Make it."
+            ) from None
+        return Output(out, target)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(f"{option} {out}: {reason}.", hint="Name a file.") from None

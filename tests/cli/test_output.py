@@ -149,3 +149,16 @@ def test_an_unknown_form_is_said_before_the_run_is_looked_for(tmp_path: Path) ->
     """O6: `export nosuchrun --to exe` is wrong words first."""
     ended = Run(tmp_path).cli("export", "no-such-run", "--to", "exe")
     assert ended.code == 2 and "auto-deep-research" in ended.err
+
+
+def test_a_folder_that_is_not_there_is_named(confirmed: Run, tmp_path: Path) -> None:
+    ended = export(confirmed, tmp_path / "no" / "such" / "x.bib")
+    assert ended.code == 2 and str(tmp_path / "no" / "such") in ended.err
+    assert not (tmp_path / "no").exists()
+
+
+def test_what_is_no_longer_known_of_a_run_that_ended_is_not_said(confirmed: Run) -> None:
+    """O1: its counts went with its state; "spent 0 tasks, $0.0000" would be a statement."""
+    shown = confirmed.cli("status", confirmed.slug).out
+    assert "confirmed" in shown and "subtopics" in shown
+    assert "spent" not in shown and "failed drafts" not in shown and "batch" not in shown
