@@ -31,7 +31,8 @@ class Engine:
     """A research engine on one project root.
 
     >>> engine = Engine("/path/to/project")                                    # doctest: +SKIP
-    >>> started = engine.start("What is X?", corpus=["docs"])                  # doctest: +SKIP
+    >>> options = RunOptions(corpus=("docs",))                                 # doctest: +SKIP
+    >>> started = engine.start("What is X?", options=options)                  # doctest: +SKIP
     >>> engine.run(started.slug).status                                        # doctest: +SKIP
     'confirmed'
 
@@ -74,7 +75,7 @@ class Engine:
         """
         from omh_research import start
 
-        chosen = options or RunOptions()
+        chosen = _checked(options or RunOptions())
         start.check_topic(topic)
         if chosen.landscape:
             from omh_research.phases.landscape import check_candidates
@@ -210,3 +211,13 @@ class Engine:
         if text is None:
             raise NoSuchRunError(f"{slug} has no report here.")
         return text
+
+
+def _checked(options: RunOptions) -> RunOptions:
+    """Return the options; their types are not checked where they are made (`corpus="docs"`)."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(options), RunOptions)
+    except (msgspec.ValidationError, TypeError) as error:
+        raise UsageError(
+            f"RunOptions: {error}.", hint="See omh_research.documents.options."
+        ) from None

@@ -66,10 +66,12 @@ def load_settings(
     stand in for it: for commands that look or stop, which must work whatever stands there.
 
     Raises:
-        UsageError: the file is damaged, names an unknown setting or a value out of its range, and
-            there is no `on_damage`.
+        UsageError: there is no such root; or the file is damaged, names an unknown setting or a
+            value out of its range, and there is no `on_damage`.
     """
     chosen = os.path.abspath(root or environ.get("OMH_ROOT") or os.getcwd())
+    if not os.path.lexists(chosen):  # else a mistyped one would look like one without runs
+        raise UsageError(f"There is no folder {chosen}.", hint="Check --root or OMH_ROOT.")
     offline = environ.get("OMH_OFFLINE", "") not in ("", "0")
     try:
         settings = _from_file(os.path.join(chosen, ".omh", CONFIG_NAME))

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from omh_research import Engine
+from omh_research.documents.options import RunOptions
+from omh_research.errors import UsageError
 from tests.runs import NAMES, SUBTOPICS, TOPIC, Run, cli
 
 GOOD_TOPICS = {
@@ -233,3 +237,25 @@ def test_no_corpus_and_no_network_is_said_before_any_work(tmp_path: Path) -> Non
     assert ended.code == 8 and not run.base.exists()
     line = "omh-deep-research requires the `web` toolset (web_search + web_extract); aborting."
     assert line in ended.err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [({"corpus": "notes"}, "corpus"), ({"language": 5}, "language"), ({"caps": ["x"]}, "caps")],
+)
+def test_d11_options_of_a_wrong_type_are_named_before_any_file(
+    tmp_path: Path, wrong: dict[str, Any], field: str
+) -> None:
+    """D11: `corpus="notes"` would be five folders of one letter."""
+    with pytest.raises(UsageError, match=field):
+        Engine(str(tmp_path)).start("What is a tide?", options=RunOptions(**wrong))
+    assert not (tmp_path / ".omh").exists()
+
+
+@pytest.mark.parametrize("words", [("status",), ("doctor",), ("run", "What is a tide?")])
+def test_a_root_that_is_not_there_is_not_one_without_runs(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    missing = tmp_path / "mistyped"
+    ended = cli(*words, "--root", str(missing))
+    assert ended.code == 2 and str(missing) in ended.err and not missing.exists()
