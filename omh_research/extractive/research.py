@@ -47,6 +47,8 @@ MIN_OWN_COVERAGE = 0.5
 # Documents that hold at least this share of what the nearest one holds of the topic come first.
 NEAR_SHARE = 0.25
 ENOUGH_QUOTES = 2
+# So many sentences before or after one that holds a word of the topic may still be about it.
+BESIDE = 4
 # What a document far from the topic must hold of a query's own words to be quoted all the same.
 SURE_COVERAGE = 0.8
 ASKED_SHARE = 0.75
@@ -195,12 +197,23 @@ def _topic_quotes(brief: Brief, scored: list[Scored], pages: Sequence[Page]) -> 
     chosen.add(lead)
     most = DENSE_TOPIC_QUOTES if is_dense(lead.text) else TOPIC_QUOTES
     near = _near_topic(brief, scored, pages) | {scored[0].document}
+    speaking = {(item.document, item.unit.order) for item in relevant if item.coverage}
     for item in relevant[1:]:
         if len(chosen.quotes) == most:
             break
-        if item.document in near and not _is_furniture(brief, item.unit):
+        is_about = item.document in near and _is_beside(item, speaking)
+        if is_about and not _is_furniture(brief, item.unit):
             chosen.add(to_quote(item, pages))
     return chosen.quotes
+
+
+def _is_beside(item: Scored, speaking: set[tuple[int, int]]) -> bool:
+    """Return whether a sentence holds a word of the topic, or stands near one that does.
+
+    A long document speaks of much else.
+    """
+    document, order = item.document, item.unit.order
+    return any((document, order + step) in speaking for step in range(-BESIDE, BESIDE + 1))
 
 
 def _is_furniture(brief: Brief, unit: Unit) -> bool:

@@ -200,7 +200,7 @@ def _with_short_ones(text: str, spans: list[Span]) -> Iterator[Span]:
 
 
 def _is_short(text: str) -> bool:
-    if not _TERMINATED.search(text) or text.startswith(("#", "|")):
+    if not _TERMINATED.search(text) or text.startswith(("#", "|")) or text.endswith((":", "：")):
         return False
     return len(text) < (MIN_DENSE_CHARS if is_dense(text) else MIN_CHARS)
 

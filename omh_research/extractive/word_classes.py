@@ -143,7 +143,7 @@ _ASPECTS = (
     "examples process power invent invented shape shaped change changed make made get gets "
     "take takes place happen become remember remembered name named call called known famous "
     "year time people number tell describe explain compare everything happens happened occur "
-    "occurred geschichte ursache ursachen folgen wirkung bedeutung rolle arten "
+    "occurred handled geschichte ursache ursachen folgen wirkung bedeutung rolle arten "
     "entwicklung einfluss unterschied entsteht entstehen ausbreitung vorteile nachteile "
     "probleme beispiel alles erkläre geschah passierte historia causa causas efecto efectos "
     "importancia papel tipos "

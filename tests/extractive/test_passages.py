@@ -150,3 +150,34 @@ def test_a_rule_at_the_head_of_a_document_is_no_frontmatter() -> None:
     assert [unit.text for unit in units] == [
         "The comet was found in 1883 by Ada Lindqvist.", "It came back in 1954 at last.",
     ]  # fmt: skip
+
+
+def test_d1_a_long_document_is_quoted_only_around_what_it_says_of_the_topic(
+    tmp_path: Path,
+) -> None:
+    filler = [
+        f"The {name} of the town was painted in a colour chosen by the mayor of the year {year}."
+        for year, name in enumerate("gate wall bridge market harbour school mill inn".split(), 1901)
+    ]
+    text = "# The town\n\n" + "\n\n".join(
+        [
+            *filler[:4],
+            "The lighthouse is 31 metres high.",
+            "It was built by Ann Lee of Hull.",
+            *filler[4:],
+        ]
+    )
+    status, report = run("How high is the lighthouse?", folder(tmp_path, text), tmp_path)
+    assert status == "confirmed" and "31 metres" in section(report, "Executive Summary")
+    takeaways = section(report, "Key Takeaways")
+    assert "The gate" not in takeaways + section(report, "Executive Summary")
+    assert "The inn" not in takeaways
+    assert "Ann Lee" in report
+
+
+def test_a_label_is_not_joined_to_the_sentence_before_it() -> None:
+    text = "The phases stand in a fixed order, each kept in a file. Layout:\n\n* one\n"
+    units = quotable_units(Page("corpus:a", "corpus:a", "ok", text=text), "en", frozenset())
+    assert [unit.text for unit in units] == [
+        "The phases stand in a fixed order, each kept in a file."
+    ]
