@@ -102,12 +102,12 @@ def plan_facets(brief: Brief, hits: Sequence[Hit]) -> tuple[Facet, ...]:
         # Last, what only the best passage speaks of.
         spare = [item for item in far if all(_differ(item, other) for other in chosen)]
         chosen += _distinct(spare)[: fewest - len(chosen)]
-    names = [candidate.name for candidate in chosen]
-    for name in fallback_facets(brief.language):
-        if len(names) >= fewest:
-            break
-        names.append(name)
-    return tuple(Facet(name, _queries(name, brief)) for name in names)
+    facets = [Facet(candidate.name, _queries(candidate.name, brief)) for candidate in chosen]
+    for name in fallback_facets(brief.language)[: max(0, fewest - len(facets))]:
+        # By itself a generic name finds anything: the topic's words are sought in its place.
+        queries = _queries(name, brief)
+        facets.append(Facet(name, (queries[1].removeprefix(f"{name} "), queries[1])))
+    return tuple(facets)
 
 
 def count_facets(brief: Brief, hits: Sequence[Hit]) -> int:

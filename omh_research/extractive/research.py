@@ -121,8 +121,10 @@ def research(brief: Brief, library: Library, should_stop: Callable[[], bool]) ->
         queries.append((brief.topic, len(quotes)))
         for quote in quotes:
             chosen.add(quote)
-        missing = _missing_words(brief, scored, pages) if quotes else brief.topic
-        gaps += [missing] if missing else []
+        missing = _missing_words(brief, scored, pages)
+        gaps += [missing if quotes else brief.topic] if missing or not quotes else []
+        if missing and not quotes:
+            reader.notes.append(f"nothing that was read says: {missing}")
     for query in brief.queries:
         hits = reader.search(query)
         quotes = _query_quotes(brief, query, reader.read(hits, QUERY_DOCUMENTS), hits, is_known)

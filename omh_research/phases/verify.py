@@ -219,7 +219,8 @@ def _insufficient(snapshot: Snapshot, gate: GateResult) -> Outcome:
     """No subtopic has a usable source: never confirmed (E28c); the draft lists what was sought."""
     state = snapshot.state
     plan = plan_of(snapshot)
-    sought = "\n".join(f"- {query}" for subtopic in plan.subtopics for query in subtopic.queries)
+    queries = dict.fromkeys(query for subtopic in plan.subtopics for query in subtopic.queries)
+    sought = "\n".join(f"- {query}" for query in queries)
     feedback = f"No subtopic has a usable source. Sought in vain:\n{sought}"
     step = state.step + 1
     artifacts: tuple[Artifact, ...] = ()

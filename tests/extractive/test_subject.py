@@ -55,6 +55,9 @@ def test_e28c_a_question_the_documents_do_not_speak_of_is_never_confirmed(
     assert not re.search(r'^- "', report, re.M), "a quote about something else"
     sought = re.findall(r"^- .*", report.split("## Open Questions")[1].split("## ")[0], re.M)
     assert len(sought) == 1 and sought[0].endswith(question)
+    vain = re.findall(r"^- (.*)", report.split("## Sought in vain")[1], re.M)
+    assert len(vain) == len(set(vain)) == 4, "the topic's words, and each generic name with them"
+    assert all(line.endswith(vain[0]) for line in vain)
 
 
 @pytest.mark.parametrize("question", FAMILIAR)
@@ -138,3 +141,17 @@ def test_missing_words_are_named_where_they_are_most_of_the_question_or_names() 
     assert missing("Tell me everything that happened to oxygen") == ()
     assert missing("Wer hat Straßen gebaut?", "de") == ("Straßen", "gebaut")
     assert missing("Wer hat Straßen gebaut?", "de", "Zwei Passstraßen sind gut gebaut.") == ()
+
+
+def test_d1_words_that_no_document_knows_are_named_where_nothing_is_found(tmp_path: Path) -> None:
+    """A mistyped question shows by the words that nobody says."""
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "bees.md").write_text("# Bees\n\nBees form a cluster in the cold winter.\n", "utf-8")
+    engine = Engine(str(tmp_path))
+    options = RunOptions(corpus=(str(corpus),))
+    begun = engine.start("How do hony bees surivve wnter?", options=options)
+    notes: list[str] = []
+    ended = engine.run(begun.slug, lambda lap: notes.extend(lap.notes))
+    assert ended.status == "blocked"
+    assert notes.count("nothing that was read says: hony surivve wnter") == 1
