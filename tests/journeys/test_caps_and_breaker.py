@@ -171,7 +171,7 @@ def test_a_refusing_verifier_is_no_failed_call(tmp_path: Path) -> None:
 
 
 def estimate_of(*args: str, root: Path) -> dict[str, Any]:
-    root.mkdir()
+    root.mkdir(exist_ok=True)
     ended = cli("start", TOPIC, *args, "--dry-run", "--json", "--root", str(root))
     assert ended.code == 0 and not (root / ".omh").exists()
     return dict(ended.json["estimate"])
