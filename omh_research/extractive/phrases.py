@@ -144,6 +144,8 @@ def _is_past_noun(sentence: str, word: _Word, following: int) -> bool:
 
 def _is_verb(text: str, word: _Word, start: int, language: str) -> bool:
     # A capital inside a sentence is a name ("Rolls", "March"), whatever the word means elsewhere.
+    if language == "es" and text.endswith("ó"):  # "subió"; a noun in -ó is rare
+        return True
     return is_verb(word.folded, language) and not (start > 0 and text[:1].isupper())
 
 
@@ -178,8 +180,18 @@ def _groups(sentence: str, run: list[_Word], language: str) -> Iterator[str]:
                 continue
             if is_light(run[end - 1].folded, language) and _is_bare(run[i : end - 1], language):
                 continue
+            if language == "de" and not _is_german_name(sentence, run[i:end]):
+                continue
             if not (cuts_name and len(run) <= MAX_WORDS):
                 yield sentence[run[i].start : run[end - 1].end]
+
+
+def _is_german_name(sentence: str, words: list[_Word]) -> bool:
+    """True for a noun, behind adjectives that agree with it ("verbindet Innsbruck" is none)."""
+    endings = ("e", "en", "er", "es", "em")
+    return sentence[words[-1].start].isupper() and all(
+        sentence[word.start].isupper() or word.folded.endswith(endings) for word in words[:-1]
+    )
 
 
 def _is_head(word: str, language: str) -> bool:

@@ -88,6 +88,7 @@ _NOUNS_EN = (
 )
 _NOUNS_IN_LY = "family supply assembly anomaly monopoly butterfly"
 _ADJECTIVES_EN = (
+    "outside inside except never again together abroad ago away apart "
     "able active actual additional alone ancient annual available average bad basic best "
     "better big broad central certain cheap clean clear close cold common complete complex "
     "constant correct current dangerous dark dead deep different difficult direct distinct "

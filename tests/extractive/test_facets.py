@@ -110,3 +110,15 @@ def test_d1_a_section_whose_passages_stand_elsewhere_does_not_say_it_has_none(
     details = report.split("## Detailed Findings\n")[1].split("\n## ")[0]
     assert told in details.split("\n") and INSUFFICIENT not in report
     assert report.count('- "Thomas Newcomen b') == 1
+
+
+def test_d1b_a_verb_or_a_loose_adjective_is_no_part_of_a_name() -> None:
+    """German names end in a noun, and what stands before it agrees with it; "subió" is a verb."""
+    german = set(find_phrases("Er verbindet Innsbruck mit der großen Stadt Bozen.", "de"))
+    assert {"Innsbruck", "großen Stadt Bozen"} <= german
+    assert not any("verbindet" in phrase for phrase in german)
+    assert not set(find_phrases("Der Brenner ist ganzjährig befahrbar.", "de")) - {"Brenner"}
+    english = set(find_phrases("Heat pumps are almost silent outside the house.", "en"))
+    assert not any(phrase.endswith("outside") for phrase in english)
+    spanish = set(find_phrases("El precio del aceite subió mucho.", "es"))
+    assert spanish and not any("subió" in phrase for phrase in spanish)
