@@ -42,7 +42,11 @@ def plain_label(text: str) -> str:
     """Return text that stands outside quotes (titles, topics): no brackets, links or markers."""
     label = _SCHEME.sub("", one_line(text).translate(_BRACKETS)).strip(" -#")
     printable = "".join(char if char.isprintable() else " " for char in label)
-    return one_line(printable)[:MAX_TITLE_CHARS].strip()
+    label = one_line(printable)
+    if len(label) <= MAX_TITLE_CHARS:
+        return label
+    head, _, tail = label[:MAX_TITLE_CHARS].rpartition(" ")  # no word is cut in two
+    return head.rstrip(" ,;:-(/") if len(tail) < MAX_TITLE_CHARS // 3 else label[:MAX_TITLE_CHARS]
 
 
 def source_line(number: int, page: Page, credibility: str = "secondary") -> str:

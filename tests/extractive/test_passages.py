@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from omh_research.documents.source import Page
+from omh_research.extractive.lines import MAX_TITLE_CHARS, plain_label
 from omh_research.extractive.units import heading_terms, quotable_units, starts_anew
 from tests.extractive.test_subject import run
 
@@ -181,3 +182,11 @@ def test_a_label_is_not_joined_to_the_sentence_before_it() -> None:
     assert [unit.text for unit in units] == [
         "The phases stand in a fixed order, each kept in a file."
     ]
+
+
+def test_a_long_title_is_cut_between_words() -> None:
+    assert plain_label("A title, short") == "A title, short"
+    title = "Dependencies and measurements, reasons (and more) " * 8
+    assert len(plain_label(title)) <= MAX_TITLE_CHARS
+    assert set(plain_label(title).split()) <= set(title.split())
+    assert plain_label("潮" * 300) == "潮" * MAX_TITLE_CHARS
