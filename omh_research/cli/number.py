@@ -24,3 +24,7 @@ class Finite(click.FloatRange):
         if not math.isfinite(found):
             self.fail(f"{str(value)[:60]!r} is not a finite number.", param, ctx)
         return float(super().convert(value, param, ctx))
+
+    def _describe_range(self) -> str:
+        """Say the range in the help; click would say `x<=None` of one without bounds."""
+        return "" if self.min is None and self.max is None else super()._describe_range()

@@ -34,6 +34,7 @@ def test_every_option_of_every_command_says_what_it_is() -> None:
         for option in command.params:
             is_shown = isinstance(option, click.Option) and not option.hidden
             assert not is_shown or option.help, f"{words} {option.name}"
+        assert "None]" not in command.get_help(click.Context(command)), f"{words}: a range"
 
 
 def test_d9_the_help_of_mcp_names_the_tools_as_they_are() -> None:
