@@ -1,8 +1,8 @@
 """Run the whole fabrication battery and write its table into README.md, between its markers.
 
-Every kind of fault, at every place of every clean report of tests/tools/gate_cases.py, and how
-many of them the gate caught; then what it does not catch. A README without the markers is left
-alone. The table is printed too; takes minutes.
+Every kind of fault, at every place of every clean report of tests/tools/gate_cases.py and
+wording_cases.py, and how many of them the gate caught; then what it does not catch. A README
+without the markers is left alone. The table is printed too; takes minutes.
 With --check: exit 1 unless the README's table names just the kinds of the battery, all caught, and
 every line of what is not caught. Nothing is run.
 """

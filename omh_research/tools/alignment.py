@@ -13,9 +13,9 @@ from collections import Counter
 from msgspec import Struct
 
 from omh_research.lazy_re import lazy_re
-from omh_research.tools.bounds import bounds_conflict
+from omh_research.tools.bounds import bounds_conflict, lacks_worded
 from omh_research.tools.dates import find_dates, index_dates
-from omh_research.tools.figures import Figure, find_figures, holds_share, index_figures
+from omh_research.tools.figures import Figure, find_figures, index_figures
 from omh_research.tools.identifiers import find_dois
 from omh_research.tools.name_index import index_names
 from omh_research.tools.negation import ClauseIndex
@@ -23,7 +23,6 @@ from omh_research.tools.order import order_conflict
 from omh_research.tools.polarity import polarity_conflict
 from omh_research.tools.proper_names import find_names
 from omh_research.tools.quotes import PreparedText, lead_in, locate
-from omh_research.tools.shares import find_worded
 from omh_research.tools.tokens import content_tokens, detect_language, is_cjk
 
 ALIGNED, UNALIGNED, CROSS_LANGUAGE = "aligned", "unaligned", "cross_language"
@@ -169,11 +168,7 @@ def missing_number_words(claim: str, quote: str) -> tuple[str, ...]:
 
     "three" for "four", "two thirds" for 40 %; one and two are not compared.
     """
-    held = index_figures(quote).units
-    numbers, shares = find_worded(claim)
-    missing = [claim[n.start : n.end] for n in numbers if n.value not in held]
-    missing += [claim[s.start : s.end] for s in shares if not holds_share(s, quote)]
-    return tuple(dict.fromkeys(missing))
+    return tuple(dict.fromkeys(lacks_worded(claim, quote)))
 
 
 def _turned_round(claim: str, quote: str) -> str:

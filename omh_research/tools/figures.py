@@ -180,14 +180,14 @@ def index_figures(text: str, *, words: bool = True) -> FigureIndex:
 
 
 _UNIT_REACH = 8
-_ROUGHLY = 0.03
+_ROUGHLY = 0.04
 _MAX_PAIRED = 40
 
 
 def holds_share(share: Share, text: str) -> bool:
     """Return whether `text` holds a fraction: as one, as a percentage, or as two numbers' ratio.
 
-    Percentages and ratios may be three points off: "a third" of 34 %.
+    Percentages and ratios may be four points off: "a third" of 34 %.
     """
     wanted = share.part / share.whole
     if any((same.part, same.whole) == (share.part, share.whole) for same in find_shares(text)):

@@ -32,7 +32,7 @@ def _numbers(claim: str, quote: str) -> str:
     """Compare the order of numbers where the words around them keep theirs."""
     said, held = _figures(claim), _figures(quote)
     shared = [value for value in said if value in held]
-    if len(shared) < 2 or not _same_words_in_order(claim, quote):
+    if len(shared) < 2 or not same_words_in_order(claim, quote):
         return ""
     expected = [value for value in held if value in shared]
     return "" if shared == expected else f"{' and '.join(shared[:4])} in another order"
@@ -44,7 +44,7 @@ def _figures(text: str) -> list[str]:
     return [v for v in values[:_MAX_ITEMS] if values.count(v) == 1 and not _YEAR.fullmatch(v)]
 
 
-def _same_words_in_order(claim: str, quote: str) -> bool:
+def same_words_in_order(claim: str, quote: str) -> bool:
     """Say whether the words of `claim` that `quote` has too come in the quote's order."""
     held = [word.casefold() for word in _WORD.findall(quote)]
     at = 0

@@ -12,6 +12,7 @@ from functools import cache
 
 from omh_research.lazy_re import lazy_re
 from omh_research.tools.negation import is_negated
+from omh_research.tools.order import same_words_in_order
 from omh_research.tools.stems import stem
 
 # Pairs that say opposite things about the same subject; words of one side are alternatives.
@@ -22,6 +23,8 @@ decreased decreasing fall falls fell fallen falling decline declines declined de
 drops dropped lower downward loss losses lost shrank shrink shrunk cut cuts reduce reduces \
 reduced reduction lowered
 more greater larger | fewer less smaller
+largest biggest highest | smallest lowest
+heavier | lighter
 above over exceeds exceeded exceed | below under
 maximum most | minimum least
 first | last
@@ -101,6 +104,12 @@ _OPPOSITES_CJK = """
 開始|終了
 増加 上昇|減少 低下
 """
+_MAX_EXCHANGED = 600
+# Which side they stand on decides what they say.
+_SIDED_CJK = (
+    "高于 超过 大于 多于 低于 不足 小于 少于 进口 出口 买入 卖出 强于 优于 弱于 劣于 之前 以前 "
+    "之后 以后"
+).split()
 # Phrases with a sweeping word that do not sweep.
 _IDIOMS = lazy_re(
     r"\b(?:not only|at all|after all|first of all|above all|in all|all-time|if any|only then"
@@ -130,7 +139,7 @@ _MIN_STEM = 4
 def _opposites() -> dict[str, frozenset[str]]:
     """Return for each word the words that say the opposite."""
     table: dict[str, set[str]] = {}
-    for line in _OPPOSITES.strip().split("\n"):
+    for line in _OPPOSITES.casefold().strip().split("\n"):
         left, right = (side.split() for side in line.split("|"))
         for one, others in ((left, right), (right, left)):
             for word in one:
@@ -142,7 +151,7 @@ def _opposites() -> dict[str, frozenset[str]]:
 def _synonyms() -> dict[str, frozenset[str]]:
     """Return for each word of the table its alternatives, itself included."""
     table: dict[str, set[str]] = {}
-    for line in _OPPOSITES.strip().split("\n"):
+    for line in _OPPOSITES.casefold().strip().split("\n"):
         for side in line.split("|"):
             words = side.split()
             for word in words:
@@ -182,6 +191,54 @@ def polarity_conflict(claim: str, text: str) -> str:
     if hedged and not _HEDGE.search(_plain(claim)):
         return f"the quote hedges ({hedged[0].strip()}), the claim does not"
     return ""
+
+
+def opposed_in_place(claim: str, text: str) -> str:
+    """Return which words of two sentences that say the same are opposites, "" when none are.
+
+    Only where the other words keep their order: "A is higher than B" is "B is lower than A". Of
+    Chinese and Japanese words those are left out that a change of sides turns round (高于, 进口).
+    """
+    if not same_words_in_order(claim, text):
+        return ""
+    said = _opposed(claim, text)
+    if not said or any(word in said for word in _SIDED_CJK):
+        said = _exchanged(claim, text)
+    return said
+
+
+def _exchanged(claim: str, text: str) -> str:
+    """Return the word of `claim` that stands where `text` has its opposite, "" if none does."""
+    from difflib import SequenceMatcher
+
+    ours, theirs = (_WORD.findall(_plain(side)[:_MAX_EXCHANGED]) for side in (claim, text))
+    opposites = _opposites()
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if tag == "replace" and i2 - i1 <= 2 and j2 - j1 <= 2:
+            for word in ours[i1:i2]:
+                if against := opposites.get(word, frozenset()).intersection(theirs[j1:j2]):
+                    return f"{word} against {min(against)}"
+    if claim.isascii() or not any(word in claim for ones, _ in _opposites_cjk() for word in ones):
+        return ""
+    claim, text = claim[:_MAX_EXCHANGED], text[:_MAX_EXCHANGED]
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, claim, text, autojunk=False).get_opcodes():
+        if tag == "replace" and i2 - i1 <= 3 and j2 - j1 <= 3:
+            here, there = claim[max(0, i1 - 1) : i2 + 1], text[max(0, j1 - 1) : j2 + 1]
+            said = _opposed_cjk(here, there)
+            if said and not any(word in said for word in _SIDED_CJK):
+                return said
+    return ""
+
+
+def without_opposites(text: str) -> str:
+    """Return `text` without the words that have an opposite."""
+    opposites = _opposites()
+    kept = _WORD.sub(lambda found: " " if found[0].casefold() in opposites else found[0], text)
+    if not text.isascii():
+        for ones, _ in _opposites_cjk():
+            for word in ones:
+                kept = kept.replace(word, " ")
+    return kept
 
 
 def _opposed(claim: str, text: str) -> str:

@@ -24,9 +24,10 @@ NOT_CAUGHT = (
         "outside quotation marks, book-title marks aside",
     ),
     (
-        'a negation, a bound ("less than") or a number in words in a freely worded sentence',
-        "caught in quotations and in sentences nearly as the source has them; a bound, fraction or "
-        "word is not compared across languages",
+        'a negation, an opposite word, a bound ("less than") or a number in words in a freely worded '
+        "sentence",
+        "caught in quotations and in sentences nearly as the source has them; not compared across "
+        "languages",
     ),
     (
         "anything about a source that is only declared",
@@ -92,10 +93,11 @@ def test_every_kind_is_made_and_every_mutant_of_it_is_caught() -> None:
 
 
 @pytest.mark.deep
+@pytest.mark.timeout(3_600)
 def test_every_mutant_at_every_place_is_caught() -> None:
     rows = list(run_battery(all_clean(), 0))
     print_table(rows)
-    assert sum(made for _, made, _ in rows) >= 5_000
+    assert sum(made for _, made, _ in rows) >= 12_000
     assert [(kind, made - caught) for kind, made, caught in rows if made != caught] == []
 
 
@@ -109,10 +111,11 @@ def test_clean_runs_over_real_texts_are_not_flagged() -> None:
 
 @pytest.mark.data
 @pytest.mark.deep
+@pytest.mark.timeout(3_600)
 def test_mutants_of_runs_over_real_texts_are_caught() -> None:
     rows = list(run_battery(real_runs(40), 3))
     print_table(rows)
-    assert sum(made for _, made, _ in rows) >= 3_000
+    assert sum(made for _, made, _ in rows) >= 14_000
     assert [(kind, made - caught) for kind, made, caught in rows if made != caught] == []
 
 

@@ -341,3 +341,34 @@ def test_words_and_bounds_are_compared_with_the_sentences_that_say_the_same() ->
     assert not source.lacks_number_word("Five lamps burned in the harbour all night long.")
     assert source.turns_bound("The dam cost less than $48 million to mend.")
     assert not source.turns_bound("The bridge to the island took more than 48 million bricks.")
+
+
+@pytest.mark.parametrize(
+    ("statement", "source"),
+    [
+        ("The price of silver fell in all markets of the north.", "The price of silver rose in all markets of the north."),
+        ("Jacksonville is the smallest city of Florida by population.", "Jacksonville is the largest city of Florida by population."),
+        ("The vaccine was ineffective in patients with severe asthma.", "The vaccine was effective in patients with severe asthma."),
+        ("Der Unterschied ist bei niedrigen Temperaturen im Winter kleiner.", "Der Unterschied ist bei niedrigen Temperaturen im Winter größer."),
+        ("全县去年的粮食产量和用水量都减少了。", "全县去年的粮食产量和用水量都增加了。"),
+    ],
+)  # fmt: skip
+def test_an_opposite_word_in_its_place_is_found(statement: str, source: str) -> None:
+    """E28: rose for fell in a sentence that otherwise is the source's."""
+    language = "zh" if "全" in source else "de" if "Der" in source else "en"
+    assert Context([source], language).opposes(statement)
+    assert not Context([source], language).opposes(source)
+
+
+@pytest.mark.parametrize(
+    ("statement", "source"),
+    [
+        ("Group Alpha had higher mortality than group Beta in the trial.", "Group Beta had lower mortality than group Alpha in the trial."),
+        ("Acme sold the old plant in Ohio to Beta.", "Beta bought the old plant in Ohio from Acme."),
+        ("The price of silver rose in all markets.", "The price of silver rose in all markets, while that of lead fell."),
+        ("甲地居民的平均收入高于乙地居民", "乙地居民的平均收入低于甲地居民"),
+    ],
+)  # fmt: skip
+def test_changed_sides_are_no_opposite(statement: str, source: str) -> None:
+    language = "zh" if "居" in source else "en"
+    assert not Context([source], language).opposes(statement)

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omh_research.tools.bounds import LOWER, UPPER, bound_of, bounds_conflict, without_bounds
+from omh_research.tools.bounds import (
+    LOWER,
+    UPPER,
+    bound_of,
+    bounds_conflict,
+    lacks_worded,
+    without_bounds,
+)
 from omh_research.tools.figures import find_figures, holds_share, index_figures
 from omh_research.tools.han_numbers import all_han_values, find_han_numbers, han_values
 from omh_research.tools.number_words import find_number_words, read_number_words
@@ -164,6 +171,24 @@ def test_a_fraction_is_held_in_any_form_and_no_other_one() -> None:
         assert not holds_share(quarter, text)
     assert index_figures("two thirds").supports(find_figures("66.7%")[0])
     assert not index_figures("two thirds").supports(find_figures("67 kg")[0])
+
+
+@pytest.mark.parametrize(
+    ("statement", "source", "misses"),
+    [
+        ("A third of the sites closed", "30% of the sites closed", False),
+        ("A quarter of the sites closed", "30% of the sites closed", True),
+        ("More than half of the sites closed", "58% of the sites closed", False),
+        ("Half of the sites closed", "58% of the sites closed", True),
+        ("Nearly half of the sites closed", "44% of the sites closed", False),
+        ("超过三成的受访者支持", "38%的受访者支持", False),
+        ("三成的受访者支持", "38%的受访者支持", True),
+        ("More than four districts closed", "Five districts closed", False),
+        ("Four districts closed", "Five districts closed", True),
+    ],
+)
+def test_a_bounded_fraction_is_not_compared(statement: str, source: str, misses: bool) -> None:
+    assert bool(lacks_worded(statement, source)) is misses
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ from functools import cached_property
 from math import log
 
 from omh_research.tools import sentences
-from omh_research.tools.bounds import bounds_conflict, without_bounds
-from omh_research.tools.figures import Figure, find_figures, holds_share, index_figures
+from omh_research.tools.bounds import bounds_conflict, lacks_worded, without_bounds
+from omh_research.tools.figures import Figure, find_figures
 from omh_research.tools.han_numbers import has_numerals
 from omh_research.tools.negation import ClauseIndex, is_negated, segments_of
+from omh_research.tools.polarity import opposed_in_place, without_opposites
 from omh_research.tools.shares import find_worded, is_counting_token
 from omh_research.tools.tokens import content_tokens
 from omh_research.tools.units import are_compatible
@@ -23,6 +24,7 @@ from omh_research.tools.units import are_compatible
 _MIN_TOKENS, _MIN_TOKENS_COUNTED, _MIN_TOKENS_BESIDE_FIGURE = 4, 3, 2
 _MAX_SENTENCES = 20_000
 _MAX_SENTENCE_CHARS = 2_000
+_MAX_ALIKE = 50
 # Shares of a statement's words: nearly the same sentence; and the same context.
 _NEARLY, _RELATED = 0.85, 0.2
 
@@ -63,24 +65,31 @@ class Context:
         A share ("two thirds", 六成) is also held by a percentage or by two numbers in about that
         ratio.
         """
-        numbers, shares = find_worded(statement)
-        near = self._nearly_same(statement, _MIN_TOKENS_COUNTED) if numbers or shares else ()
+        if not any(find_worded(statement)):
+            return ""
+        near = self._nearly_same(statement, _MIN_TOKENS_COUNTED)
         if not near:
             return ""
         beside = "\n".join(self._spans[i].text for i in self._beside(near))
-        held = index_figures(beside).units
-        for number in numbers:
-            if number.value not in held:
-                return statement[number.start : number.end]
-        for share in shares:
-            if not holds_share(share, beside):
-                return statement[share.start : share.end]
-        return ""
+        return next(iter(lacks_worded(statement, beside)), "")
 
     def turns_bound(self, statement: str) -> str:
         """Return a number with a bound that the sentences saying the same do not put on it."""
         near = self._nearly_same(statement, _MIN_TOKENS_BESIDE_FIGURE)
-        return bounds_conflict(statement, [self._spans[at].text for at in near]) if near else ""
+        return bounds_conflict(statement, self._texts_at(near)) if near else ""
+
+    def opposes(self, statement: str) -> str:
+        """Return which word of the statement is the opposite of what the source says there."""
+        bare = without_opposites(statement)
+        if bare == statement:
+            return ""
+        texts = self._texts_at(self._nearly_same(bare, _MIN_TOKENS_COUNTED))
+        values = [figure.values for figure in find_figures(statement)]
+        if not texts and len(values) > 1:  # few words, but the same numbers
+            near = self._texts_at(self._nearly_same(bare, _MIN_TOKENS_BESIDE_FIGURE))
+            texts = [text for text in near if _holds_all(values, text)]
+        said = [opposed_in_place(statement, text) for text in texts]
+        return said[0] if said and all(said) else ""
 
     def reverses(self, statement: str) -> bool:
         """Return whether a sentence of the source says the same with other polarity, none alike."""
@@ -142,6 +151,10 @@ class Context:
             self._near[statement, least] = tuple(found)
         return self._near[statement, least]
 
+    def _texts_at(self, near: Sequence[int]) -> list[str]:
+        """Return the sentences at these places, each once; the first of very many."""
+        return list(dict.fromkeys(self._spans[at].text for at in near))[:_MAX_ALIKE]
+
     def _beside(self, near: Sequence[int]) -> list[int]:
         last = len(self._spans) - 1
         return sorted({i for at in near for i in (at - 1, at, at + 1) if 0 <= i <= last})
@@ -194,3 +207,8 @@ class Context:
 
 def _may_hold_figures(text: str) -> bool:
     return any(map(str.isdigit, text)) or has_numerals(text)
+
+
+def _holds_all(values: Sequence[tuple[str, ...]], text: str) -> bool:
+    held = {value for figure in find_figures(text) for value in figure.values}
+    return all(not held.isdisjoint(one) for one in values)

@@ -227,6 +227,10 @@ class EvidenceCheck:
         if turned and all(turned):
             message = f"{turned[0]}: {cited} does not bound the number like that.{advice}"
             self._fail("figure_out_of_context", statement, message)
+        opposed = [context.opposes(text) for context in contexts]
+        if opposed and all(opposed):
+            message = f"{cited} says the opposite: {opposed[0]}.{advice}"
+            self._fail("negation_differs", statement, message)
         reversed_ = [context.reverses(text) for context in contexts]
         if any(reversed_) and not any(context.repeats(text) for context in contexts):
             message = f"the sentence says the opposite of {cited}.{advice}"

@@ -53,6 +53,7 @@ from tests.tools.fabrications.wording import (
     changed_word_number,
     denied,
     negated,
+    opposite_word,
     turned_bound,
 )
 
@@ -79,6 +80,10 @@ KINDS: dict[str, tuple[Callable[[GateInput], Mutation], tuple[str, ...]]] = {
     "changed number in Chinese or Japanese numerals": (changed_numeral, FACTS),
     "changed fraction or number word (nearly verbatim)": (changed_word_number, FACTS),
     "a bound that turns a number round (nearly verbatim)": (turned_bound, FACTS),
+    "opposite word (rose for fell; nearly verbatim)": (
+        opposite_word,
+        (*FACTS, "negation_differs"),
+    ),
     "swapped citation": (swapped_citation, FACTS),
     "true-prefix-false-tail quote": (false_tail, ("quote_not_in_source",)),
     "changed or dropped word in a quote": (changed_word_in_quote, ("quote_not_in_source",)),

@@ -27,6 +27,13 @@ WORDED = (
     ("Half of", "A third of"), ("Half of", "A quarter of"), ("Half of", "Two fifths of"), ("Zwei Drittel", "Ein Drittel"), ("Zwei Drittel", "Drei Viertel"), ("Vier der neun", "Fünf der neun"),
     ("der neun", "der elf"), ("drei Sommer", "vier Sommer"), ("Die Hälfte", "Ein Drittel"), ("Die Hälfte", "Ein Viertel"), ("ثلثا", "ربع"), ("ثلثا", "نصف"), ("أربع", "خمس"), ("أربع", "سبع"), ("نصف", "ثلث"),
 )  # fmt: skip
+OPPOSITES = (
+    ("after the", "before the"), ("before the", "after the"), ("rose from", "fell from"), ("last coal", "first coal"), ("more than 2,300", "fewer than 2,300"),
+    ("increased", "decreased"), ("increases", "decreases"), ("rose", "fell"), ("higher", "lower"), ("reduced", "increased"), ("before", "after"), ("lower lock", "upper lock"), ("better", "worse"),
+    ("effective", "ineffective"), ("positive", "negative"), ("largest", "smallest"), ("successful", "unsuccessful"), ("allowed", "banned"), ("includes", "excludes"), ("with", "without"),
+    ("增加", "减少"), ("增长", "下降"), ("提高", "降低"), ("支持", "反对"), ("成功", "失败"), ("最大", "最小"), ("允许", "禁止"), ("有效", "无效"),
+    ("stieg", "sank"), ("gestiegen", "gesunken"), ("höher", "niedriger"), ("größer", "kleiner"),
+)  # fmt: skip
 BOUNDS = {
     "en": (("more than ", "at least "), ("less than ", "at most ")),
     "de": (("mehr als ", "mindestens "), ("weniger als ", "höchstens ")),
@@ -90,9 +97,10 @@ def _states_new(line: str, changed: str, held: object) -> bool:
     words = {n.value for n in find_number_words(changed)} - {
         n.value for n in find_number_words(line)
     }
-    shares = {s.value for s in find_shares(changed)} - {s.value for s in find_shares(line)}
+    shares = {s.part / s.whole for s in find_shares(changed)}
+    shares -= {s.part / s.whole for s in find_shares(line)}
     if shares:
-        old = [s.value for s in find_shares(line)]
+        old = [s.part / s.whole for s in find_shares(line)]
         return all(abs(new - value) > 0.05 for new in shares for value in old)
     return any(value not in held for value in figures | words)
 
@@ -103,6 +111,15 @@ def changed_word_number(case: GateInput) -> Mutation:
         for old, new in WORDED:
             if re.search(rf"(?<![a-zäöü]){old}(?![a-zäöü])", line) and repeats_source(case, line):
                 yield replaced(case, line, line.replace(old, new, 1))
+
+
+def opposite_word(case: GateInput) -> Mutation:
+    """A word put for its opposite, where the sentence of the source has only the one."""
+    for line in cited_lines(case):
+        for old, new in OPPOSITES:
+            place = re.search(rf"(?<![a-zäöü]){old}(?![a-zäöü])", line)
+            if place and new not in source_text(case, line) and repeats_source(case, line):
+                yield replaced(case, line, line[: place.start()] + new + line[place.end() :])
 
 
 def turned_bound(case: GateInput) -> Mutation:
