@@ -33,7 +33,7 @@ from omh_research.store.mailbox import Mailbox
 from omh_research.store.sources import Sources
 
 if TYPE_CHECKING:
-    from omh_research.corpus.folder import Skipped
+    from omh_research.corpus.index import Refreshed
 
 CORPUS_TOOLS = ("corpus_search", "corpus_read")
 NO_WEB = "omh-deep-research requires the `web` toolset (web_search + web_extract); aborting."
@@ -46,7 +46,7 @@ class Wiring:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._sources: dict[tuple[str, ...], tuple[Sequence[SearchProvider], Reader]] = {}
-        self._unread: dict[tuple[str, ...], Callable[[], tuple[Skipped, ...]]] = {}
+        self._corpora: dict[tuple[str, ...], Callable[[], Refreshed]] = {}
 
     def role_text(self, name: str) -> str:
         """Return a role's text: the project's own, else the packaged one (spec D5)."""
@@ -117,18 +117,25 @@ class Wiring:
         return self._sources[key]
 
     def corpus_notes(self, name: str, options: RunOptions) -> tuple[str, ...]:
-        """Return a line for each reason why documents of the corpus cannot be read (E43)."""
+        """Return a line for each reason why documents of the corpus cannot be read (E43).
+
+        One more where it holds none that can.
+        """
         if not options.corpus or not self.delegate(name, options).needs_library:
             return ()
         self.sources_of(options)
+        report = self._corpora[options.corpus]()
         by_reason: dict[str, list[str]] = {}
-        for problem in self._unread[options.corpus]():
+        for problem in report.problems:
             by_reason.setdefault(problem.reason, []).append(problem.url)
-        return tuple(
+        unread = [
             f"not read ({reason}): {', '.join(urls[:3])}"
             + (f" and {len(urls) - 3} more" if len(urls) > 3 else "")
             for reason, urls in by_reason.items()
-        )
+        ]
+        if not report.documents:
+            unread.append(f"no document that can be read in {', '.join(options.corpus)}")
+        return tuple(unread)
 
     def _cache_dir(self) -> str | None:
         """Return the folder of caches if it is, or can be made, a real one below `.omh/` (E7)."""
@@ -147,7 +154,7 @@ class Wiring:
 
             folders = [self.absolute(path) for path in options.corpus]
             folder = open_folders(folders, self._cache_dir())
-            self._unread[options.corpus] = lambda: folder.report().problems
+            self._corpora[options.corpus] = folder.report
             return (folder,), folder
         if options.bundle:
             from omh_research.providers.bundle import open_bundle

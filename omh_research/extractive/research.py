@@ -73,6 +73,7 @@ class _Reader:
         self.pages: dict[str, Page] = {}
         self.notes: list[str] = []
         self.over: set[str] = set()
+        self._first: dict[str, str] = {}
         self.fetches = 0
 
     def search(self, query: str) -> list[Hit]:
@@ -91,7 +92,8 @@ class _Reader:
                     continue
                 self.pages[hit.url] = self._fetch(hit)
             page = self.pages[hit.url]
-            if page.state == "ok":
+            # A copy of a document under another name is no second source.
+            if page.state == "ok" and self._first.setdefault(page.text, hit.url) == hit.url:
                 found.append(page)
         return found
 

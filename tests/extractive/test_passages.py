@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from omh_research import Engine
+from omh_research.documents.options import RunOptions
 from omh_research.documents.source import Page
 from omh_research.extractive.lines import MAX_TITLE_CHARS, plain_label
 from omh_research.extractive.units import heading_terms, quotable_units, starts_anew
@@ -190,3 +192,21 @@ def test_a_long_title_is_cut_between_words() -> None:
     assert len(plain_label(title)) <= MAX_TITLE_CHARS
     assert set(plain_label(title).split()) <= set(title.split())
     assert plain_label("潮" * 300) == "潮" * MAX_TITLE_CHARS
+
+
+def test_d1b_a_copy_of_a_document_is_no_second_source(tmp_path: Path) -> None:
+    corpus = folder(tmp_path, COFFEE)
+    (corpus / "again.md").write_text(COFFEE, "utf-8")
+    status, report = run("How much coffee may pregnant women drink?", corpus, tmp_path)
+    assert status == "confirmed"
+    assert "\n[1] " in report and "\n[2] " not in report
+
+
+def test_e43_a_folder_without_a_document_is_said(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "numbers.json").write_text("{}", "utf-8")
+    options = RunOptions(corpus=(str(corpus),))
+    begun = Engine(str(tmp_path)).start("How high is the lighthouse?", options=options)
+    assert any("unsupported" in note for note in begun.notes)
+    assert any(note.startswith("no document that can be read in") for note in begun.notes)
