@@ -5,6 +5,7 @@ import pkgutil
 import re
 import types
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -35,6 +36,7 @@ def _modules() -> Iterator[types.ModuleType]:
             assert not (missing.name or "").startswith("omh_research")
 
 
+@cache
 def _promising() -> list[object]:
     from omh_research.extractive import questions
 
