@@ -88,8 +88,20 @@ class Wiring:
         for path in (*options.corpus, options.bundle):
             if path and not os.path.isdir(self.absolute(path)):
                 raise PrerequisiteError(f"There is no folder {path}.", hint="Check the path.")
+        self._check_not_own(options.corpus)
         if delegate.needs_library and not (options.corpus or options.bundle):
             self._check_web()
+
+    def _check_not_own(self, corpus: Sequence[str]) -> None:
+        """A run that quoted earlier reports would take its own words for a source."""
+        own = Path(self.absolute(".omh")).resolve()
+        for path in corpus:
+            folder = Path(self.absolute(path)).resolve()
+            if folder == own or own in folder.parents:
+                raise UsageError(
+                    f"The corpus {path} lies in .omh, where the runs' own reports are.",
+                    hint="Copy what is a source elsewhere.",
+                )
 
     def _check_host_tools(self, options: RunOptions) -> None:
         if options.host_tools is None or options.corpus or options.bundle:

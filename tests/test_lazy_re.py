@@ -51,7 +51,7 @@ def _promising() -> list[object]:
     return list(found.values())
 
 
-@settings(max_examples=25 * 80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=800, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_every_match_of_a_pattern_holds_what_the_pattern_says_it_needs(data: st.DataObject) -> None:
     lazy = data.draw(st.sampled_from(_promising()))

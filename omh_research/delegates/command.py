@@ -302,7 +302,8 @@ def _refuse_failure(ended: Ended, call: Call, environ: Mapping[str, str]) -> Non
     if ended.code < 0:
         raise DelegateError(f"{program} was ended by signal {-ended.code}.{because}")
     if ended.code > 0:
-        detail = because or f" It said: {_redacted(ended.stdout.strip()[-300:], environ)}"
+        printed = _redacted(ended.stdout.strip()[-300:], environ)
+        detail = because or (f" It said: {printed}" if printed else " It said nothing.")
         raise DelegateError(f"{program} ended with exit code {ended.code}.{detail}")
 
 

@@ -39,7 +39,8 @@ def test_status_shows_every_topic_as_its_own_files_say(tmp_path: Path) -> None:
     assert counts["running"] == 2 and counts["refused"] == 1 and sum(counts.values()) == 4
     kill_group(process)  # type: ignore[arg-type]
     looked = cli("status", "--batch", batch.id, "--root", str(batch.root), "--json")
-    assert looked.json["counts"]["interrupted"] == 2
+    counts = looked.json["counts"]  # a worker may have been between two laps
+    assert "running" not in counts and counts["interrupted"] >= 1 and sum(counts.values()) == 4
     batch.write_script("script", answers())
     assert batch.child("-j", "2").code == 0
     path = batch.base / "batch" / f"{batch.id}.json"

@@ -320,7 +320,7 @@ def test_nothing_is_left_in_the_temporary_folder(
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     ask("cat")
-    with pytest.raises(DelegateError):
+    with pytest.raises(DelegateError, match=r"exit code 1\. It said nothing\.$"):
         ask("false")
     assert list(tmp_path.iterdir()) == []
 

@@ -230,6 +230,17 @@ def test_paths_inside_the_root_are_kept_relative_to_it(
     assert '\\"docs\\"' in plan and str(run.root) not in plan
 
 
+@pytest.mark.parametrize("folder", [".omh", ".omh/research", "docs/../.omh"])
+def test_the_reports_of_earlier_runs_are_no_corpus(tmp_path: Path, folder: str) -> None:
+    """A run that quoted its own reports would take its own words for a source."""
+    run = Run(tmp_path)
+    (run.root / ".omh" / "research").mkdir(parents=True)
+    (run.root / "docs").mkdir()
+    ended = run.child("start", TOPIC, "--corpus", str(run.root / folder), "--root", str(run.root))
+    assert ended.code == 2 and "lies in .omh" in ended.err
+    assert not list(run.base.rglob("*.json"))
+
+
 def test_no_corpus_and_no_network_is_said_before_any_work(tmp_path: Path) -> None:
     """E36, E42: exit 8, the seed's line, nothing written."""
     run = Run(tmp_path)
