@@ -46,7 +46,9 @@ class _LazyPattern:
             return compiled
         if (self._needs or self._beyond_ascii) and "_compiled" not in vars(self):
             if name in _NOTHING:
-                return self._guard(name)
+                guard = self._guard(name)
+                setattr(self, name, guard)
+                return guard
             if name == "sub":
                 return self._guarded_sub
         value = getattr(self._compiled, name)
@@ -65,7 +67,9 @@ class _LazyPattern:
         def ask(string: str, *places: int) -> Any:
             if not self.may_match(string):
                 return _NOTHING[name](string)
-            return getattr(self._compiled, name)(string, *places)
+            value = getattr(self._compiled, name)
+            setattr(self, name, value)
+            return value(string, *places)
 
         return ask
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -92,6 +93,7 @@ def plan_facets(brief: Brief, hits: Sequence[Hit]) -> tuple[Facet, ...]:
     fewest, most = brief.wanted_subtopics
     wanted = fewest if is_question(brief.topic) else most
     found = _find_sentences(brief, hits)
+    _found_in.cache_clear()  # whole documents are in it
     near = _candidates(brief, found, NEAR_SHARE)
     chosen = _choose(_named(near), wanted, [])
     if len(chosen) < fewest:
@@ -191,7 +193,7 @@ def _candidates(brief: Brief, found: _Found, least_share: float) -> list[_Candid
         is_lead = (item.document, item.unit.order) in lead
         value = max(0.0, item.score) * nearness[item.document] / (1 + place / decay)
         language = found.languages[item.document]
-        names = set(find_phrases(item.unit.text, language))
+        names = set(_phrases_of(item.unit.text, language))
         if language in DENSE:
             names |= {group for group in recurring if group in item.unit.text}
         for phrase in sorted(names):
@@ -249,7 +251,18 @@ def _support(
     )
 
 
+@lru_cache(maxsize=2_048)
+def _phrases_of(sentence: str, language: str) -> frozenset[str]:
+    """The phrases of a sentence: it is looked at for near documents and for all."""
+    return frozenset(find_phrases(sentence, language))
+
+
 def _find_sentences(brief: Brief, hits: Sequence[Hit]) -> _Found:
+    return _found_in(brief, tuple(hits))
+
+
+@lru_cache(maxsize=1)  # a plan is first counted, then made
+def _found_in(brief: Brief, hits: tuple[Hit, ...]) -> _Found:
     topic_tokens = frozenset(content_tokens(brief.topic, brief.language) or tokenize(brief.topic))
     documents: list[Sequence[Unit]] = []
     heads: list[frozenset[str]] = []
