@@ -132,9 +132,11 @@ def test_a_failure_is_an_envelope_on_stderr_and_no_file(
 @pytest.mark.parametrize(
     "out", ["../x.json", "a/../x.json", "", ".", "sub/", "absent/x.json", "..\\x.json"]
 )
-def test_out_refuses_what_leaves_its_place(call: Any, out: str) -> None:
-    """T25: `--out` refuses `..`."""
+def test_out_refuses_what_leaves_its_place(call: Any, tmp_path: Path, out: str) -> None:
+    """T25: `--out` refuses `..`, and nothing is written anywhere."""
+    beside = sorted(os.listdir(tmp_path.parent))
     error(call("citations", "--out", out, stdin=CITED))
+    assert os.listdir(tmp_path) == [] and sorted(os.listdir(tmp_path.parent)) == beside
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")

@@ -193,6 +193,7 @@ def test_any_file_is_a_plan_or_a_plan_error(data: bytes) -> None:
         assert all(item.name and item.queries for item in parse_plan_file(data, "p"))
 
 
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "piece", ["- name: x\n", "```\n", "[", "{", "\\", "- name: x\n  queries: [a]\nprose: [\n"]
 )

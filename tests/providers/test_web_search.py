@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omh_research.documents.source import Hit
 from omh_research.errors import PrerequisiteError, ProviderError, UsageError
 from omh_research.providers.availability import reach_all, web_trouble
 from omh_research.providers.web import duckduckgo as ddg
@@ -134,9 +135,10 @@ def test_nothing_found_is_told_from_no_answer() -> None:
 def test_any_bytes_are_results_or_a_typed_failure(body: bytes) -> None:
     for parse in PARSERS.values():
         try:
-            parse(body)
+            found = parse(body)
         except ProviderError:
             continue
+        assert all(isinstance(hit, Hit) for hit in found)
 
 
 @pytest.mark.parametrize(

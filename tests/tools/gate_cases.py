@@ -9,10 +9,11 @@ from __future__ import annotations
 from hashlib import sha256
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from omh_research.documents.finding import parse_finding
 from omh_research.documents.source import HeldText
-from omh_research.tools.gate import GateInput
+from omh_research.tools.gate import GateInput, check
 
 
 class Page(Struct, frozen=True):
@@ -246,3 +247,15 @@ def all_clean() -> dict[str, GateInput]:
                     f"{name}{' quoted' if quoted else ''}{' with quotes required' if quotes else ''}"
                 ] = make(quoted=quoted, quotes=quotes)
     return cases
+
+
+def edited(old: str, new: str, case: GateInput | None = None) -> GateInput:
+    """Return the English run (or `case`) with one piece of its report replaced."""
+    base = case or english()
+    assert old in base.report
+    return replace(base, report=base.report.replace(old, new, 1))
+
+
+def rules(case: GateInput) -> set[str]:
+    """Return the names of the rules that a run breaks."""
+    return {failure.rule for failure in check(case).failures}

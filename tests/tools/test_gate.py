@@ -9,20 +9,19 @@ from omh_research.documents.finding import parse_finding
 from omh_research.documents.source import HeldText
 from omh_research.tools.gate import DECLARED, FETCHED, LEAD, GateInput, check, render_feedback
 from omh_research.tools.gate.reading import read_report
-from tests.tools.gate_cases import COST, SOLAR, Page, clean_input, english, german, held
+from tests.tools.gate_cases import (
+    COST,
+    SOLAR,
+    Page,
+    clean_input,
+    edited,
+    english,
+    german,
+    held,
+    rules,
+)
 
 replace = msgspec.structs.replace
-
-
-def edited(old: str, new: str, case: GateInput | None = None) -> GateInput:
-    """Return the English run with one piece of its report replaced."""
-    base = case or english()
-    assert old in base.report
-    return replace(base, report=base.report.replace(old, new, 1))
-
-
-def rules(case: GateInput) -> set[str]:
-    return {failure.rule for failure in check(case).failures}
 
 
 def test_e28_a_clean_report_passes_and_says_what_was_compared() -> None:

@@ -5,22 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from omh_research.tools.gate import FETCHED, GateInput, check, render_feedback
-from tests.tools.gate_cases import COST, RECYCLE, SOLAR, Page, clean_input, english
+from omh_research.tools.gate import FETCHED, check, render_feedback
+from tests.tools.gate_cases import COST, RECYCLE, SOLAR, Page, clean_input, edited, english, rules
 
 replace = msgspec.structs.replace
 LINE = "The line cost €4.2 million [1]."
 ENTRY = f"[1] {SOLAR.title} — {SOLAR.url} — primary — {SOLAR.date}"
-
-
-def edited(old: str, new: str, case: GateInput | None = None) -> GateInput:
-    base = case or english()
-    assert old in base.report
-    return replace(base, report=base.report.replace(old, new, 1))
-
-
-def rules(case: GateInput) -> set[str]:
-    return {failure.rule for failure in check(case).failures}
 
 
 @pytest.mark.parametrize(

@@ -8,32 +8,24 @@ from hypothesis import strategies as st
 
 from omh_research.documents.finding import parse_finding
 from omh_research.documents.single_quotes import find_single_quotations
-from omh_research.tools.gate import GateInput, check, render_feedback
+from omh_research.tools.gate import check, render_feedback
 from tests.tools.gate_cases import (
     COST,
     RECYCLE,
     SOLAR,
     Page,
     clean_input,
+    edited,
     english,
     finding_text,
     german,
     held,
+    rules,
 )
 
 replace = msgspec.structs.replace
 TAIL = "- What comes next."
 LINE = "The line cost €4.2 million [1]."
-
-
-def edited(old: str, new: str, case: GateInput | None = None) -> GateInput:
-    base = case or english()
-    assert old in base.report
-    return replace(base, report=base.report.replace(old, new, 1))
-
-
-def rules(case: GateInput) -> set[str]:
-    return {failure.rule for failure in check(case).failures}
 
 
 @pytest.mark.parametrize(
