@@ -29,7 +29,11 @@ _MARKER = lazy_re(
     re.IGNORECASE,
 )  # fmt: skip
 # How every marker begins: cheap to look for, and rarely there.
-_MARKER_BEGIN = lazy_re(r"[\[\uff3b\u3010\u27e6]" + _HIDDEN + "[oO]")
+_PLAIN_BEGIN = lazy_re(r"\[\s{0,4}[oO]")
+_MARKER_BEGIN = lazy_re(
+    r"[\[\uff3b\u3010\u27e6]" + _HIDDEN + "[oO]",
+    guard=lambda text: not text.isascii() or _PLAIN_BEGIN.search(text) is not None,
+)
 # Controls, and what stands for a byte that is no UTF-8.
 _NO_TEXT = lazy_re(r"[\x00-\x08\x0e-\x1f\x7f\ufffd]")
 _BOUNDARY_LINE = lazy_re(

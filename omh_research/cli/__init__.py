@@ -88,9 +88,7 @@ def cli() -> None:
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit with the spec's codes."""
     args = sys.argv[1:] if argv is None else argv
-    # Imports make many objects that live on; looking through them over and over finds no garbage.
-    gc.set_threshold(50_000, 20, 100)
-    atexit.register(gc.freeze)  # nor does the interpreter's look at its end: 25 ms of a step
+    atexit.register(gc.freeze)  # the interpreter's last look for garbage is 25 ms of a step
     for stream in (sys.stdout, sys.stderr):  # a cp1252 or C console must not crash on a report
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

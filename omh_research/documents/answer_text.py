@@ -54,6 +54,33 @@ def is_fence_line(line: str) -> bool:
     return bool(_FENCE_LINE.fullmatch(line.strip()))
 
 
+def after_bullet(line: str, bullet: re.Pattern[str]) -> int:
+    """Return where the text of a list's entry begins; 0 when no `bullet` opens the line.
+
+    The usual "- " and a line that begins with a letter are known without the pattern.
+    """
+    if line[:2] == "- " and line[2:3].strip():
+        return 2
+    if line[:1].isalpha():
+        return 0
+    match = bullet.match(line)
+    return match.end() if match else 0
+
+
+def after_number(line: str) -> tuple[int, int] | None:
+    """Return N and where the text begins in `[N] text` and `- [N] text`, the template's own forms.
+
+    None for every other spelling: those are for the patterns of who reads such a list.
+    """
+    start = 3 if line.startswith("- [") else 1
+    end = line.find("] ", start, start + 6)
+    number = line[start:end]
+    if end < 0 or line[start - 1] != "[" or not (number.isascii() and number.isdecimal()):
+        return None
+    following = line[end + 2 : end + 3]
+    return None if not following.strip() or following in ":：.|｜" else (int(number), end + 2)
+
+
 def drop_fence_lines(text: str) -> str:
     """Return `text` without its fence lines; what stands between them stays."""
     return "\n".join(line for line in text.split("\n") if not is_fence_line(line))

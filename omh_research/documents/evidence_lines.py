@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from omh_research.documents.answer_text import is_fence_line
+from omh_research.documents.answer_text import after_number, is_fence_line
 from omh_research.lazy_re import lazy_re
 
 REF = r"[\[【［〔]\s*\^?[A-Za-z]{0,2}-?(\d{1,4})\s*[\]】］〕]"
@@ -63,11 +63,20 @@ def read_evidence(section: str, notes: list[str]) -> tuple[EvidenceLine, ...]:
     return tuple(found)
 
 
-def _evidence_line(line: str) -> EvidenceLine | None:
+def _lead(line: str) -> tuple[int, int] | None:
+    """The source's number in front of a line and where its text begins."""
+    if known := after_number(line):
+        return known
     lead = _REF_LEAD.match(line)
+    return (int(lead[1]), lead.end()) if lead else None
+
+
+def _evidence_line(line: str) -> EvidenceLine | None:
+    lead = _lead(line)
     if not lead:
         return None
-    rest = line[lead.end() :].strip().strip("|｜").strip()
+    number, begin = lead
+    rest = line[begin:].strip().strip("|｜").strip()
     opening = -1
     for match in _CELL.finditer(rest):
         after = rest[match.end() : match.end() + 1]
@@ -76,7 +85,7 @@ def _evidence_line(line: str) -> EvidenceLine | None:
             break
     if opening >= 0:
         return EvidenceLine(
-            int(lead[1]),
+            number,
             rest[:opening].strip(),
             strip_quotes(_CELL.sub("", rest[opening:], count=1)),
         )
@@ -84,10 +93,10 @@ def _evidence_line(line: str) -> EvidenceLine | None:
         at = rest.find(mark)
         if at > 0 and rest[-1] in _QUOTE_CLOSE + ".。)" and len(rest) - at > 3:
             claim = rest[:at].rstrip(" \t-—–:：|｜")
-            return EvidenceLine(int(lead[1]), claim, strip_quotes(rest[at:].rstrip(".。)")))
+            return EvidenceLine(number, claim, strip_quotes(rest[at:].rstrip(".。)")))
     if rest[:1] and rest[0] in _QUOTE_OPEN and rest[-1] in _QUOTE_CLOSE:
-        return EvidenceLine(int(lead[1]), "", strip_quotes(rest))
-    return EvidenceLine(int(lead[1]), rest, "")
+        return EvidenceLine(number, "", strip_quotes(rest))
+    return EvidenceLine(number, rest, "")
 
 
 def strip_quotes(text: str) -> str:
@@ -103,17 +112,15 @@ def read_key_points(section: str, notes: list[str]) -> tuple[KeyPoint, ...]:
     found: list[KeyPoint] = []
     odd = 0
     for line in _joined(section):
-        lead = _REF_LEAD.match(line)
-        cells = _CELL.split(line[lead.end() :].strip().strip("|｜")) if lead else []
+        number, begin = _lead(line) or (0, 0)
+        cells = _CELL.split(line[begin:].strip().strip("|｜")) if begin else []
         priority = _PRIORITY.fullmatch(cells[0].strip()) if len(cells) > 1 else None
-        if not lead or not priority:
+        if not begin or not priority:
             odd += bool(line.strip("|-: \t"))
             continue
         conflict = re.search(REF, cells[-1]) if len(cells) > 2 else None
         point = " | ".join(cells[1:-1] if len(cells) > 2 else cells[1:]).strip()
-        found.append(
-            KeyPoint(int(lead[1]), int(priority[1]), point, int(conflict[1]) if conflict else 0)
-        )
+        found.append(KeyPoint(number, int(priority[1]), point, int(conflict[1]) if conflict else 0))
     if odd:
         notes.append(f"{odd} KEY_POINTS lines not understood")
     return tuple(found)
@@ -125,7 +132,7 @@ def _joined(section: str) -> Iterable[str]:
     for line in section.split("\n"):
         if is_fence_line(line) or not line.strip():
             continue
-        if _REF_LEAD.match(line) or line.lstrip().startswith(("|", "- ", "* ")):
+        if _lead(line) or line.lstrip().startswith(("|", "- ", "* ")):
             if entry:
                 yield entry
             entry = line

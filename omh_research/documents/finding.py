@@ -13,7 +13,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from omh_research.documents.answer_text import drop_fence_lines, is_fence_line, unwrap_answer
+from omh_research.documents.answer_text import (
+    after_bullet,
+    drop_fence_lines,
+    is_fence_line,
+    unwrap_answer,
+)
 from omh_research.documents.evidence_lines import (
     REF,
     EvidenceLine,
@@ -207,11 +212,11 @@ def _sources_from_links(text: str) -> tuple[Source, ...]:
 
 def _read_queries(section: str) -> tuple[QueryRun, ...]:
     lines = [line for line in section.split("\n") if line.strip() and not is_fence_line(line)]
-    if any(_BULLET.match(line) for line in lines):
-        lines = [line for line in lines if _BULLET.match(line)]
+    begins = [after_bullet(line, _BULLET) for line in lines]
+    texts = [line[at:] for line, at in zip(lines, begins, strict=True) if at or not any(begins)]
     queries: list[QueryRun] = []
-    for line in lines[:MAX_QUERIES]:
-        query, *note = _ARROW.split(_BULLET.sub("", line, count=1).strip(), maxsplit=1)
+    for text in texts[:MAX_QUERIES]:
+        query, *note = _ARROW.split(text.strip(), maxsplit=1)
         query = query.strip().strip('`"“”')
         if query and not query.startswith("|"):
             queries.append(QueryRun(query, note[0].strip() if note else ""))

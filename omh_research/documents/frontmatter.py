@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from omh_research.documents.yaml_text import MAX_YAML_BYTES, YamlRefused, read_yaml
 from omh_research.errors import DamagedFileError
-from omh_research.lazy_re import lazy_re
+from omh_research.lazy_re import is_unprintable, lazy_re
 
 _FENCE = lazy_re(r"---[ \t]*\r?\n")
 _CLOSING = lazy_re(r"^---[ \t]*(?=\r?$)", re.MULTILINE)
@@ -30,7 +30,8 @@ _NOT_PLAIN = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "nu
 # What JSON leaves raw but YAML refuses, folds or hides: C1 controls, line separators, byte order
 # marks, bidirectional controls, noncharacters.
 _TO_ESCAPE = lazy_re(
-    "[\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]"
+    "[\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]",
+    guard=is_unprintable,
 )
 _SURROGATE = lazy_re("[\ud800-\udfff]", beyond_ascii=True)
 _BLOCK_LINE = lazy_re(r"[ \t]*(?:#.*|-(?:[ \t].*)?|\?[ \t].*|[\w\"'<][^:\n]{0,120}:(?:[ \t].*)?)?")

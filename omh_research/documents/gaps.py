@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from omh_research.documents.answer_text import after_bullet
 from omh_research.lazy_re import lazy_re
 from omh_research.unicode_form import unicode_form
 
@@ -60,16 +61,16 @@ def read_gaps(section: str) -> tuple[str, ...]:
     after the list, or after "none", is the answer's farewell and no gap.
     """
     entries: list[str] = []
-    bulleted = any(_BULLET.match(line) for line in section.split("\n"))
+    bulleted = any(after_bullet(line, _BULLET) for line in section.split("\n"))
     is_after_blank = False
     for line in section.split("\n"):
         text = line.strip()
         if not text or text.startswith(("|--", "|:-", "---", "***")):
             is_after_blank = is_after_blank or not text
             continue
-        bullet = _BULLET.match(line)
-        if bullet:
-            entries.append(line[bullet.end() :].strip())
+        begin = after_bullet(line, _BULLET)
+        if begin:
+            entries.append(line[begin:].strip())
         elif _is_farewell(line, entries, bulleted, is_after_blank):
             continue  # until the next bullet
         elif not bulleted or not entries:

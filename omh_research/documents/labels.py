@@ -99,9 +99,22 @@ FINDING_SECTIONS = (
 REPORT_SECTIONS = ("summary", "details", "takeaways", "questions", "sources")
 
 _FOLLOWING = lazy_re(r"[(（:：&/,;—–|]|\s-\s|\s(?:and|und|et|y|e|en|ve|и|و)\s|[与與和及]")
+_MARKS_OF_NUMBERS = ".)、:："
+_NUMERALS = "ivx一二三四五六七八九十"
+
+
+def _may_be_numbered(text: str) -> bool:
+    """Tell whether a numeral stands before one of its marks."""
+    if "§" in text:
+        return True
+    marks = (at for at, char in enumerate(text) if char in _MARKS_OF_NUMBERS)
+    befores = (text[:at].rstrip()[-1:] for at in marks)
+    return any(char.isdecimal() or (char and char in _NUMERALS) for char in befores)
+
+
 _NUMBERING = lazy_re(
     r"(?:(?:\d+|[ivx]+|[一二三四五六七八九十]+)\s*[.)、:：]|§)\s*",
-    needs=(".", ")", "、", ":", "：", "§"),
+    guard=_may_be_numbered,
 )
 _MARKUP = " \t*_`#[]【】<>"
 _MAX_LABEL_CHARS = 70

@@ -20,7 +20,7 @@ _LINE = lazy_re(
     rf"\s*(?:[-*+•>]\s+|\d{{1,3}}[.)]\s+)*(?:\*\*[^*\n]{{1,80}}\*\*[:：]?\s*)?"
     rf"(?P<body>[{_OPEN_ALL}].*[{_CLOSE_ALL}])\s*[.,;。，；]?{_MARKERS}\s*[.。]?\s*"
 )
-_CITATION = lazy_re(r"[\[【［]\s*\^?\d[\d\s,;–-]*[\]】］]")
+_CITATION = lazy_re(r"[\[【［]\s*\^?\d[\d\s,;–-]*[\]】］]", needs=("[", "【", "［"))
 
 
 def find_quotations(line: str) -> tuple[tuple[str, ...], ...]:
@@ -31,10 +31,10 @@ def find_quotations(line: str) -> tuple[tuple[str, ...], ...]:
     """
     alternatives: list[tuple[str, ...]] = []
     spans = quotation_spans(line)
-    match = _LINE.fullmatch(line[:20_000])
-    if match and not _CITATION.search(match["body"]):
-        alternatives.append((match["body"][1:-1].strip(),))
-        if not spans or (spans[0][0], spans[-1][1]) != match.span("body"):
+    whole = _whole_quotation(line)
+    if whole:
+        alternatives.append((line[whole[0] + 1 : whole[1] - 1].strip(),))
+        if not spans or (spans[0][0], spans[-1][1]) != whole:
             return tuple(alternatives)  # a mark inside, such as an inch sign, would hide the rest
     pairs = tuple(text for start, end in spans if (text := line[start + 1 : end - 1].strip()))
     if pairs and pairs not in alternatives:
@@ -58,8 +58,21 @@ def find_block_quotes(text: str) -> tuple[str, ...]:
 
 def is_whole_quotation(line: str) -> bool:
     """Return whether a line is one quotation with at most a label before and citations behind."""
-    match = _LINE.fullmatch(line[:20_000])
-    return bool(match and not _CITATION.search(match["body"]))
+    return _whole_quotation(line) is not None
+
+
+def _whole_quotation(line: str) -> tuple[int, int] | None:
+    """Return the span of the quotation, marks included, that a line is as a whole."""
+    line = line[:20_000]
+    end = line.rfind('" [') + 1
+    number = line[end + 2 : -1]
+    if line.startswith('- "') and end > 3 and line[-1] == "]" and number.isdecimal():
+        span = (2, end)  # as our own quote lines are
+    elif match := _LINE.fullmatch(line):
+        span = match.span("body")
+    else:
+        return None
+    return None if _CITATION.search(line[slice(*span)]) else span
 
 
 def quotation_spans(line: str) -> list[tuple[int, int]]:

@@ -11,6 +11,7 @@ import re
 
 from msgspec import Struct
 
+from omh_research.documents.answer_text import after_number
 from omh_research.lazy_re import lazy_re
 
 CREDIBILITY_TAGS = ("primary", "secondary", "vendor", "blog", "forum")
@@ -36,22 +37,28 @@ _NUMBER = lazy_re(
     r"|[(（](?P<c>\d{1,4})[)）])\s*"
 )
 _LINK = lazy_re(
-    r"\[(?P<title>[^\[\]\n]{1,400})\]\(\s*<?(?P<url>[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)>?\s*(?:\"[^\"\n]{0,200}\"\s*)?\)"
+    r"\[(?P<title>[^\[\]\n]{1,400})\]\(\s*<?(?P<url>[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)>?\s*(?:\"[^\"\n]{0,200}\"\s*)?\)",
+    needs=("](",),
 )
 # A web address, or the name of a document in a corpus (`corpus:LABEL/path`).
 _URL = lazy_re(
-    r"(?:https?://|\bcorpus:)[^\s<>\"'“”‘’`|\\^{}、。，；「」『』《》【】（）]+", re.IGNORECASE
+    r"(?:https?://|\bcorpus:)[^\s<>\"'“”‘’`|\\^{}、。，；「」『』《》【】（）]+",
+    re.IGNORECASE,
+    needs=("http", "corpus:"),
 )
 _ANY_LINK = lazy_re(f"{_LINK.pattern}|(?P<bare>{_URL.pattern})", re.IGNORECASE)
 _TITLE_LINE = lazy_re(
     r"\W{0,8}(?:title|标题|題名|titel|titre|título)\W{0,4}[:：]\W{0,3}(.{1,300})", re.I
 )
 _DOI = lazy_re(
-    r"(?:doi\s*[:：]\s*|(?<![\w/.]))(10\.\d{4,9}/[^\s<>\"“”|、。，；「」【】（）]+)", re.IGNORECASE
+    r"(?:doi\s*[:：]\s*|(?<![\w/.]))(10\.\d{4,9}/[^\s<>\"“”|、。，；「」【】（）]+)",
+    re.IGNORECASE,
+    needs=("10.",),
 )
 _ARXIV = lazy_re(
     r"\barxiv\s*[:：]\s*(\d{4}\.\d{4,5}(?:v\d{1,2})?|[a-z-]{2,12}(?:\.[A-Z]{2})?/\d{7})",
     re.IGNORECASE,
+    needs=("arxiv",),
 )
 _SEPARATOR = lazy_re(r"\s+[—–|·•-]+\s+|\s*[—|]\s*|\s*——\s*|\s{3,}|\t")
 _DATE = lazy_re(
@@ -59,6 +66,8 @@ _DATE = lazy_re(
     r"|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|[^\W\d]{3,12}\.?\s+(?:\d{1,2},?\s+)?(?:1[5-9]|20)\d\d"
     r"|\d{1,2}\.?\s+[^\W\d]{3,12}\.?,?\s+(?:1[5-9]|20)\d\d)",
     re.IGNORECASE,
+    needs=(*"0123456789", "n.d", "nd", "unknown"),
+    beyond_ascii=True,
 )
 _LINK_WORDS = ("link", "url", "source", "pdf", "web", "链接", "原文")
 _EDGE = ' \t—–-|·•,;:，；：*_"“”'
@@ -69,9 +78,8 @@ def parse_source_line(line: str) -> Source | None:
     line = line[:4_000].strip()
     if line.startswith("|"):
         return _parse_row(line)
-    match = _NUMBER.match(line)
-    number = _number(match) if match else 0
-    rest = line[match.end() :] if match else line.lstrip("-*+•> \t")
+    number, begin = after_number(line) or _number(line)
+    rest = line[begin:] if begin else line.lstrip("-*+•> \t")
     found = _find_address(rest)
     if found is None:
         return _parse_fields(number, rest)
@@ -111,8 +119,10 @@ def trim_url(url: str) -> str:
     return url
 
 
-def _number(match: re.Match[str]) -> int:
-    return int(match["a"] or match["b"] or match["c"])
+def _number(line: str) -> tuple[int, int]:
+    """The number in front of a line and where the text after it begins; (0, 0) without one."""
+    match = _NUMBER.match(line)
+    return (int(match["a"] or match["b"] or match["c"]), match.end()) if match else (0, 0)
 
 
 def _find_address(text: str) -> tuple[str, str, str] | None:
@@ -139,7 +149,7 @@ def _find_address(text: str) -> tuple[str, str, str] | None:
 
 def _parse_fields(number: int, text: str) -> Source | None:
     """Read the exact template whose address is no web address (a file of a corpus)."""
-    fields = [field.strip(_EDGE) for field in _SEPARATOR.split(text)]
+    fields = [field.strip(_EDGE) for field in _fields(text)]
     if len(fields) < 3 or number == 0:
         return None
     tags = (at for at in range(2, len(fields)) if fields[at].casefold() in CREDIBILITY_TAGS)
@@ -155,15 +165,28 @@ def _is_path(text: str) -> bool:
     return bool(text) and not any(char in text for char in "{}<>[]|") and text.upper() != "URL"
 
 
+def _fields(text: str) -> list[str]:
+    """Return the parts of a line between its separators; "—", the template's own, is cheap."""
+    parts = text.split(" — ")
+    is_plain = all(" ".join(part.split()) == part for part in parts)
+    if not is_plain or any(
+        mark in part for part in parts for mark in ("—", "|", "–", "·", "•", " -")
+    ):
+        return _SEPARATOR.split(text)
+    return parts
+
+
 def _tail_fields(tail: str) -> tuple[str, str]:
     """Return (credibility, date) from what follows the address."""
     credibility = date = ""
-    for field in _SEPARATOR.split(tail.strip(" \t>)")):
+    for field in _fields(tail.strip(" \t>)")):
         word = field.strip(_EDGE + "()[]（）【】.")
         if not word:
             continue
-        if not date and _DATE.fullmatch(word):
-            date = "n.d." if word.casefold() in ("n.d", "nd") else word
+        if not date and word.casefold() in ("n.d", "nd"):
+            date = "n.d."
+        elif not date and _DATE.fullmatch(word):
+            date = word
         elif not credibility and len(word) <= 60:
             credibility = word
     if (

@@ -22,11 +22,19 @@ PASS, FAIL, UNREADABLE = "PASS", "FAIL", "unreadable"
 VOTES = ("confirm", "refute", "qualified", "abstain")
 
 _VERDICT_LINE = lazy_re(
-    r"[\s#*_`\-•]*(?:final\s+)?verdict[\s*_`]*[:：=][\s*_`]*(?P<value>.*)", re.IGNORECASE
+    r"[\s#*_`\-•]*(?:final\s+)?verdict[\s*_`]*[:：=][\s*_`]*(?P<value>.*)",
+    re.IGNORECASE,
+    needs=("verdict",),
 )
-_VERDICT_HEADING = lazy_re(r"[\s#*_`]*(?:final\s+)?verdict[\s*_`:：]*", re.IGNORECASE)
-_VERDICT_JSON = lazy_re(r'\s*"verdict"\s*:\s*"(?P<value>[^"]{0,80})"\s*,?\s*', re.IGNORECASE)
-_VOTE_LINE = lazy_re(r"[\s#*_`\-•]*vote[\s*_`]*[:：=][\s*_`]*(?P<value>.*)", re.IGNORECASE)
+_VERDICT_HEADING = lazy_re(
+    r"[\s#*_`]*(?:final\s+)?verdict[\s*_`:：]*", re.IGNORECASE, needs=("verdict",)
+)
+_VERDICT_JSON = lazy_re(
+    r'\s*"verdict"\s*:\s*"(?P<value>[^"]{0,80})"\s*,?\s*', re.IGNORECASE, needs=('"verdict"',)
+)
+_VOTE_LINE = lazy_re(
+    r"[\s#*_`\-•]*vote[\s*_`]*[:：=][\s*_`]*(?P<value>.*)", re.IGNORECASE, needs=("vote",)
+)
 _LABEL = lazy_re(
     r"[\s#*_`\-•]*(?P<label>confidence|evidence|subtopic coverage|gaps|recommendation|reason"
     r"|verdict|vote)[\s*_`]*[:：][\s*_`]*(?P<rest>.*)",
@@ -38,7 +46,9 @@ _TRIM = " \t*_`.。!！\"'()（）[]✅❌✔✗✓🟢🔴\ufe0f"
 _REQUESTS_CHANGES = lazy_re(
     r"requests?[\s_-]*(?:a\s+)?change|reject|rework|revis|disapprov"
     r"|(?:not|n['’]t|cannot|never)\s+(?:be\s+)?(?:approve|accept|publish|confirm|pass)"
-    r"|不批准|不通过|不通過|修改|退回"
+    r"|不批准|不通过|不通過|修改|退回",
+    needs=("change", "reject", "rework", "revis", "not", "n't", "n’t", "never", "disapprov"),
+    beyond_ascii=True,
 )
 _APPROVES = lazy_re(r"approv|accept|publish|confirm|\bpass|批准|通过|通過")
 _RECOMMENDATION_JSON = lazy_re(

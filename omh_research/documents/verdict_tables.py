@@ -20,7 +20,11 @@ _NO = lazy_re(
     r"(?:no|not(?! applicable)|none|false|fails?|failed|partial(?:ly)?|unsupported|unproven"
     r"|missing|wrong|nein|non|нет|لا)(?!\w)|[✗✘❌✕]|[否无無]|不|没",
     re.IGNORECASE,
-)
+    needs=(
+        "no", "false", "fail", "partial", "unsupported", "unproven", "missing", "wrong", "nein",
+    ),
+    beyond_ascii=True,
+)  # fmt: skip
 _INSUFFICIENT = lazy_re(r"insufficient|不足", re.IGNORECASE)
 _RULE = lazy_re(r"[\s|:+-]+")
 _TRIM = " \t*_`.()[]\ufe0f"

@@ -22,7 +22,7 @@ _QUOTE_LINE = lazy_re(
     r"(?: \(`\D{0,20}(?P<page>\d+)\D{0,4}`\))?$"
 )
 _BRACKETS = str.maketrans('[]【】［］〔〕|<>"—–', "()()()()/()'--")
-_SCHEME = lazy_re(r"\b[a-z][a-z0-9+.-]{1,12}://|\bcorpus:", re.I)
+_SCHEME = lazy_re(r"\b[a-z][a-z0-9+.-]{1,12}://|\bcorpus:", re.I, needs=("://", "corpus:"))
 
 
 class QuotedLine(Struct, frozen=True):

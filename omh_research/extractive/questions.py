@@ -150,7 +150,7 @@ _MONTHS = (
     r"|(?:जनवरी|फरवरी|मार्च|अप्रैल|जून|जुलाई|अगस्त|सितंबर|अक्टूबर|नवंबर|दिसंबर)"
 )
 _OFFERED = {
-    "number": rf"\d+(?:[.,]\d+)*|{_NUMBER_WORDS}",
+    "number": _NUMBER_WORDS,  # besides numerals
     "date": (
         rf"\d{{4}}|\d{{1,4}} ?[年月日世]|世[纪紀]|年代|{_MONTHS}|\b(?:century|decades?|"
         rf"jahrhundert\w*|"
@@ -182,6 +182,7 @@ _OFFERED = {
 }
 # A capital inside a sentence: a name, in scripts that have capitals (German nouns too, so weak).
 _NAME = lazy_re(r"(?<=[\w,;:(\"'«„–—-]\s)[A-ZÀ-ÖØ-ÞĀ-Ž\u0410-\u042f\u0391-\u03a9][\w’'.-]+")
+_NUMERAL = lazy_re(r"\d+(?:[.,]\d+)*")
 _CASED = lazy_re(r"[A-Za-zÀ-ž\u0370-\u03ff\u0400-\u04ff]")
 _YES_NO = lazy_re(
     r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|must|ist|sind|"
@@ -192,7 +193,7 @@ _YES_NO = lazy_re(
 )
 
 
-_CAUSE = lazy_re(r"\b(?:caused|causes)\b")
+_CAUSE = lazy_re(r"\b(?:caused|causes)\b", needs=("cause",))
 
 
 @cache
@@ -262,8 +263,10 @@ def _offers(kind: str, asked: str, sentence: str) -> float | None:
             return None
         names = (part for found in _NAME.finditer(sentence) for part in words(found.group()))
         return float(any(name not in asked for name in names))
-    pattern = _offered()[kind]
-    found = (match.group().casefold() for match in pattern.finditer(sentence.lower()))
+    lowered = sentence.lower()
+    if kind == "number" and any(number not in asked for number in _NUMERAL.findall(lowered)):
+        return 1.0
+    found = (match.group().casefold() for match in _offered()[kind].finditer(lowered))
     if kind in ("number", "date"):
         return float(any(text not in asked for text in found))
     return float(next(found, None) is not None)

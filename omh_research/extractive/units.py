@@ -17,7 +17,7 @@ from msgspec import Struct
 from omh_research.corpus.passages import split_passages
 from omh_research.documents.frontmatter import strip_leading_block
 from omh_research.documents.source import Page
-from omh_research.lazy_re import lazy_re
+from omh_research.lazy_re import is_unprintable, lazy_re
 from omh_research.tools.sentences import Span, split
 from omh_research.tools.tokens import content_tokens, fold, is_cjk
 
@@ -40,12 +40,14 @@ _TAG = lazy_re(
     needs=("<",),
 )
 _FIRST_LINE = lazy_re(r"\s{0,20}(\S[^\n]{2,119})\r?\n[ \t]*\r?\n")
-_TERMINATED = lazy_re(r"[.!?。！？؟।…｡:;]['\"”’»)\]』」）*_]*$")
+_ENDS = (".", "!", "?", "。", "！", "？", "؟", "।", "…", "｡", ":", ";")
+_CLOSERS = "'\"”’»)]』」）*_"
 _MARKERS = lazy_re(
     r"\[omh-role|\bVERDICT\s*[:：]|<\|?(?:im_start|im_end|system|user|assistant)\b|"
     r"^\W{0,6}(?:SUBTOPIC|QUERIES_RUN|SOURCES|EVIDENCE|SYNTHESIS|GAPS|CONFIDENCE|RECOMMENDATION|"
     r"SUBTOPIC COVERAGE|KEY_POINTS)\s*[:：]|\(insufficient sources for this subtopic\)|^-{3}\s",
     re.I,
+    needs=("[omh-role", ":", "：", "<", "(insufficient", "---"),
 )
 _CITED = lazy_re(
     r"[\[【［〔]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】］〕]", needs=("[", "【", "［", "〔")
@@ -61,6 +63,7 @@ _REFERENCE = lazy_re(
     r"[A-Z][a-z]+,).{0,200}\b(?:19|20)\d\d\b"
     r"|^\W{0,3}\[\d{1,3}\]\s*\S|\bet al\.,? \(?(?:19|20)\d\d\)?[.:]|\bpp?\. \d+[–-]\d+|"
     r"\b\d+\(\d+\):\s?\d+",
+    needs=("19", "20", "[", "p. ", "):"),
 )
 _REFERENCE_HEAD = lazy_re(
     r"^[#\s\d.*]*(?:references|bibliography|works cited|literature cited|further reading|external "
@@ -70,10 +73,16 @@ _REFERENCE_HEAD = lazy_re(
     r"bibliographie|المراجع|مراجع|литература|примечания|ссылки|источники|संदर्भ|참고 ?문헌|"
     r"각주)[\s:*.]*$",
     re.I,
-)
+    needs=(
+        "references", "bibliograph", "cited", "reading", "links", "see also", "notes", "literatur",
+        "quellen", "einzelnachweise", "referencias", "enlaces",
+    ),
+    beyond_ascii=True,
+)  # fmt: skip
 # Controls, surrogates, private use, direction overrides.
 _UNPRINTABLE = lazy_re(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]",
+    guard=is_unprintable,
 )
 # Lines of a table of contents, and template text that no finding may hold (the gate refuses it).
 _CONTENTS = lazy_re(
@@ -86,7 +95,7 @@ _TEMPLATE = lazy_re(
     re.I,
     needs=("lorem", "placeholder", "sample", "todo", "fixme", "{", "<", "["),
 )
-_SEPARATORS = lazy_re(r"\s[|·•»›/]\s|\t")
+_SEPARATORS = lazy_re(r"\s[|·•»›/]\s|\t", needs=("|", "·", "•", "»", "›", "/", "\t"))
 _ENDING_NOTES = lazy_re(
     r"(?:\s*[\[【]\s*\^?\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】])+$", needs=("[", "【")
 )
@@ -200,7 +209,7 @@ def _with_short_ones(text: str, spans: list[Span]) -> Iterator[Span]:
 
 
 def _is_short(text: str) -> bool:
-    if not _TERMINATED.search(text) or text.startswith(("#", "|")) or text.endswith((":", "：")):
+    if not _is_terminated(text) or text.startswith(("#", "|")) or text.endswith((":", "：")):
         return False
     return len(text) < (MIN_DENSE_CHARS if is_dense(text) else MIN_CHARS)
 
@@ -248,7 +257,7 @@ def _trim(text: str) -> tuple[int, str] | None:
     """Return (characters cut in front, quotable slice), or None for what is no sentence."""
     if text.startswith(("#", "|", "```", "<!--", "---")):
         return None
-    opening = _OPENING.match(text)
+    opening = None if text[0].isalpha() else _OPENING.match(text)
     lead = opening.end() if opening else 0
     ending = _ENDING_NOTES.search(text, lead)
     quote = text[lead : ending.start() if ending else len(text)]
@@ -289,7 +298,11 @@ def is_quotable(text: str, *, is_part: bool = False) -> bool:
         return False
     if is_part and len(text) * 2 >= 3 * (MIN_DENSE_CHARS if dense else MIN_CHARS):
         return True
-    return bool(_TERMINATED.search(text)) or _is_long_line(text, dense)
+    return _is_terminated(text) or _is_long_line(text, dense)
+
+
+def _is_terminated(text: str) -> bool:
+    return text.rstrip(_CLOSERS).endswith(_ENDS)
 
 
 def _is_long_line(text: str, dense: bool) -> bool:

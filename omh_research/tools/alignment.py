@@ -49,7 +49,10 @@ _CLAUSE = lazy_re(
     r"|,\s+(?=(?:but|while|whereas|although|though|however|yet|aber|während|mais|tandis|pero"
     r"|mientras|но)\b)"
 )
-_MARKER = lazy_re(r"\s?(?:\[\^?\d{1,3}(?:\s?[,，;–-]\s?\d{1,3}){0,20}\]|【\d{1,3}[^】\n]{0,40}】)")
+_MARKER = lazy_re(
+    r"\s?(?:\[\^?\d{1,3}(?:\s?[,，;–-]\s?\d{1,3}){0,20}\]|【\d{1,3}[^】\n]{0,40}】)",
+    needs=("[", "【"),
+)
 _OPENING = lazy_re(r"\W{0,3}([A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][\w&.-]*)")
 _LATIN_THEN_HAN = lazy_re("(?<=[A-Za-z%\u00b2\u00b3])(?=[\u3400-\u9fff])")
 _POSSESSIVE = lazy_re(r"[^\W\d_][\w&.-]{0,60}(?=['’]s\b)")

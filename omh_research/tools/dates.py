@@ -8,6 +8,7 @@ relative dates ("last May"). Importers: tools, phases, delegates.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
 from msgspec import Struct
@@ -36,10 +37,15 @@ _END = r"(?![\d/-]|\.\d)"
 _NUMERIC = (
     lazy_re(rf"(?<![\d.,/-]){_YEAR}([-/.])(?P<m>1[0-2]|0?[1-9])\2{_DAY}{_END}"),
     lazy_re(rf"(?<![\d.,/-]){_ONE}([-/.]){_OTHER}\2{_YEAR}{_END}"),
-    lazy_re(rf"(?<!\d){_YEAR}\s?年\s?(?P<m>1[0-2]|0?[1-9])\s?月(?:\s?{_DAY}\s?[日号號])?"),
-    lazy_re(rf"(?<!\d)(?P<m>1[0-2]|0?[1-9])\s?月\s?{_DAY}\s?[日号號]"),
-    lazy_re(rf"(?<!\d){_YEAR}\s?년\s?(?P<m>1[0-2]|0?[1-9])\s?월(?:\s?{_DAY}\s?일)?"),
-    lazy_re(rf"(?<![\d.,/-]){_YEAR}-(?P<m>1[0-2]|0[1-9])(?![\d-])"),
+    lazy_re(
+        rf"(?<!\d){_YEAR}\s?年\s?(?P<m>1[0-2]|0?[1-9])\s?月(?:\s?{_DAY}\s?[日号號])?",
+        needs=("年",),
+    ),
+    lazy_re(rf"(?<!\d)(?P<m>1[0-2]|0?[1-9])\s?月\s?{_DAY}\s?[日号號]", needs=("月",)),
+    lazy_re(
+        rf"(?<!\d){_YEAR}\s?년\s?(?P<m>1[0-2]|0?[1-9])\s?월(?:\s?{_DAY}\s?일)?", needs=("년",)
+    ),
+    lazy_re(rf"(?<![\d.,/-]){_YEAR}-(?P<m>1[0-2]|0[1-9])(?![\d-])", needs=("-",)),
 )  # fmt: skip
 # In Han numerals: 二〇二三年十二月三十一日, 十月一日.
 _HAN_DIGIT = "〇零一二三四五六七八九"
@@ -148,15 +154,25 @@ def _month_numbers() -> dict[str, int]:
     return {word: number for number, line in enumerate(lines, start=1) for word in line.split()}
 
 
+def _shortest(names: Iterable[str]) -> tuple[str, ...]:
+    """The names in ASCII of which every other one holds one."""
+    plain = sorted(filter(str.isascii, names), key=len)
+    return tuple(
+        name for at, name in enumerate(plain) if not any(other in name for other in plain[:at])
+    )
+
+
 @cache
 def _worded() -> re.Pattern[str]:
     names = "|".join(sorted(_month_numbers(), key=len, reverse=True))
     day = r"(?:3[01]|[12]\d|0?[1-9])"
     year = r"(?:1[5-9]\d\d|20\d\d)"
-    return re.compile(
+    return lazy_re(
         rf"(?<![\w.])(?:(?P<d1>{day})(?:st|nd|rd|th|er|º|\.)?\s{{1,3}}(?:of\s|de\s|do\s)?)?"
         rf"(?<![^\W\d_])(?P<month>{names})(?![^\W_])\.?"
         rf"(?:\s{{1,3}}(?P<d2>{day})(?:st|nd|rd|th)?(?![\d:%]|[.,]\d))?"
         rf"(?:,?\s{{1,3}}(?:of\s|de\s|del\s)?(?P<y1>{year})(?!\d)|(?P<y2>(?<=\.)\s?{year})(?!\d))?",
         re.IGNORECASE,
+        needs=_shortest(_month_numbers()),
+        beyond_ascii=True,
     )

@@ -35,26 +35,38 @@ _PREPRINT_VERSION = lazy_re(r"(?<=\d)v\d{1,2}$")
 _ARXIV_ID = r"(?:\d{4}\.\d{4,5}|[a-z\-]{2,12}(?:\.[A-Z]{2})?/\d{7})"
 _ARXIV = lazy_re(
     rf"(?i:(?<![a-z0-9])arxiv(?:\s*[:.]\s*|\s+)|(?:(?:www|export|[a-z]{{2}})\.)?(?:arxiv|ar5iv|alphaxiv)\.org/"
-    rf"(?:abs|pdf|html|ps|format|e-print|src|overview)/|10\.48550/arxiv\.)({_ARXIV_ID})(?!\d)"
+    rf"(?:abs|pdf|html|ps|format|e-print|src|overview)/|10\.48550/arxiv\.)({_ARXIV_ID})(?!\d)",
+    needs=("arxiv", "ar5iv", "alphaxiv"),
 )
 _PMID = lazy_re(
     r"(?i:pubmed\.ncbi\.nlm\.nih\.gov/|ncbi\.nlm\.nih\.gov/(?:m/)?pubmed/|europepmc\.org/"
-    r"(?:article|abstract)/med/|(?<![a-z])pmid\s*:?\s*)(\d{1,8})(?!\d)"
+    r"(?:article|abstract)/med/|(?<![a-z])pmid\s*:?\s*)(\d{1,8})(?!\d)",
+    needs=("pubmed", "/med/", "pmid"),
 )
 _PMC = lazy_re(
     r"(?i:(?:pmc\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pmc|europepmc\.org)/articles?/(?:pmc/)?)"
-    r"PMC(\d{1,9})"
+    r"PMC(\d{1,9})",
+    needs=("pmc",),
 )
 # Publishers whose addresses spell the DOI another way: pattern, DOI built from its groups.
 _SPELLED = (
     (
-        lazy_re(r"https://nature\.com/articles/((?:s\d{5}|n[a-z]{2,12})-?[\w-]*\d[\w-]*)"),
+        lazy_re(
+            r"https://nature\.com/articles/((?:s\d{5}|n[a-z]{2,12})-?[\w-]*\d[\w-]*)",
+            needs=("//nature.",),
+        ),
         "10.1038/{}",
     ),
-    (lazy_re(r"https://zenodo\.org/records?/(\d+)"), "10.5281/zenodo.{}"),
-    (lazy_re(r"https://papers\.ssrn\.com/.*[?&]abstract_?id=(\d+)"), "10.2139/ssrn.{}"),
-    (lazy_re(r"https://elifesciences\.org/articles/(\d{4,6})"), "10.7554/elife.{}"),
-)  # fmt: skip
+    (lazy_re(r"https://zenodo\.org/records?/(\d+)", needs=("zenodo",)), "10.5281/zenodo.{}"),
+    (
+        lazy_re(r"https://papers\.ssrn\.com/.*[?&]abstract_?id=(\d+)", needs=("papers.ssrn",)),
+        "10.2139/ssrn.{}",
+    ),
+    (
+        lazy_re(r"https://elifesciences\.org/articles/(\d{4,6})", needs=("elifesciences",)),
+        "10.7554/elife.{}",
+    ),
+)
 
 
 def normalise_doi(s: str) -> str | None:

@@ -30,6 +30,8 @@ _NOT_NEGATION = lazy_re(
     r"\b(?:not only|no longer than|no more than|no less than|no fewer than|no\. ?\d|nicht nur"
     r"|no sólo|no solo|non seulement|pas seulement|не только|whether or not)\b",
     re.IGNORECASE,
+    needs=("not only", "no ", "no.", "nicht nur", "non seul", "pas seul", "whether or"),
+    beyond_ascii=True,
 )
 # Words with a negating sign in them that deny nothing, and bounds ("not less than").
 _HARMLESS = lazy_re(

@@ -39,9 +39,12 @@ _END = lazy_re(
     rf"(?P<mark>[{_ENDS}]++)(?P<tail>[{_CLOSERS}]*+(?:[ \u00a0\u202f]»)?"
     r"(?:\[[\d,;–\- ]{1,16}\])*+)"
 )
+# The same for texts in ASCII: a third of the time to compile.
+_ASCII_END = lazy_re(r"(?P<mark>[!?.]++)(?P<tail>[\"')\]}*_]*+(?:\[[\d,;\- ]{1,16}\])*+)")
 _WIDE_ENDS = frozenset("。！？｡")
 _CASELESS_ENDS = frozenset("؟۔।॥။។።։")
 _NEXT = lazy_re(r"\s+(?:[\"'“‘«‹„(\[¿¡*_][ \u00a0\u202f]?)*+(\S)([^\W\d_]*)")
+_ASCII_NEXT = lazy_re(r"\s+(?:[\"'(\[*_] ?)*+(\S)([^\W\d_]*)")
 _LAST_WORD = lazy_re(r"[^\s(\[\"'“‘«„/]{1,24}\Z")
 _INITIALS = lazy_re(r"(?:[^\W\d_]\.-?)*[^\W\d_]\Z")
 _ORDINAL_BEFORE = lazy_re(
@@ -164,7 +167,7 @@ def _is_end(text: str, start: int, end: int, found: re.Match[str]) -> bool:
     mark = found.group("mark")
     if mark[-1] in _WIDE_ENDS:
         return True
-    after = _NEXT.match(text, found.end(), end)
+    after = (_ASCII_NEXT if text.isascii() else _NEXT).match(text, found.end(), end)
     if after is None:
         return mark[-1] in _CASELESS_ENDS
     first = after.group(1)
@@ -178,7 +181,7 @@ def _is_end(text: str, start: int, end: int, found: re.Match[str]) -> bool:
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     begin = start
-    for found in _END.finditer(text, start, end):
+    for found in (_ASCII_END if text.isascii() else _END).finditer(text, start, end):
         if found.start() >= begin and _is_end(text, begin, end, found):
             yield begin, found.end()
             begin = found.end()

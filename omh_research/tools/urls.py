@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
-from omh_research.lazy_re import lazy_re
+from omh_research.lazy_re import is_unprintable, lazy_re
 from omh_research.tools.tracking import is_tracking
 
 # Hosts whose first path segments do not distinguish case: host -> how many segments.
@@ -32,9 +32,9 @@ _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 _KEPT_IN_PATH = "!$&'()*+,;=:@/"
 _KEPT_IN_QUERY = "!$'()*,;:@/?"
 _ESCAPE = lazy_re(rb"%([0-9A-Fa-f]{2})")
-_CONTROLS = lazy_re(r"[\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff\u00ad]")
+_CONTROLS = lazy_re(r"[\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff\u00ad]", guard=is_unprintable)
 _SCHEME = lazy_re(r"(?i)(https?):[/\\]{1,4}")
-_DOI_SCHEME = lazy_re(r"(?i)(?:doi:|info:doi/)\s*(?=10\.\d{4,9}/)")
+_DOI_SCHEME = lazy_re(r"(?i)(?:doi:|info:doi/)\s*(?=10\.\d{4,9}/)", needs=("10.",))
 _ROUTE_FRAGMENT = lazy_re(r"!|/[^#]")
 _MAX_URL_CHARS = 8_000
 

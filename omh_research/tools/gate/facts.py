@@ -24,13 +24,23 @@ from omh_research.tools.quotes import NOT_FOUND, VERIFIED, PreparedText, match
 from omh_research.tools.tokens import content_tokens, detect_language
 
 _NOT_PROSE = lazy_re(
-    r"`[^`\n]{1,300}`|\(\s*\d{1,2}\s*\)|（\s*\d{1,2}\s*）|\(?unverified\)?", re.IGNORECASE
+    r"`[^`\n]{1,300}`|\(\s*\d{1,2}\s*\)|（\s*\d{1,2}\s*）|\(?unverified\)?",
+    re.IGNORECASE,
+    needs=("`", "(", "（", "unverified"),
 )
-_DOI_OR_ID = lazy_re(r"\b10\.\d{4,9}/\S+|\barxiv\s*:\s*\S+|\bISBN[\s:]*[\d-]{10,17}", re.IGNORECASE)
+_DOI_OR_ID = lazy_re(
+    r"\b10\.\d{4,9}/\S+|\barxiv\s*:\s*\S+|\bISBN[\s:]*[\d-]{10,17}",
+    re.IGNORECASE,
+    needs=("10.", "arxiv", "isbn"),
+)
 _STRUCTURE_WORD = lazy_re(
     r"\b(?:step|phase|option|item|point|finding|takeaway|question|subtopic|section|table|figure|fig\.|part)\s+\d{1,2}(?:\.\d{1,2}){0,3}\b",
     re.IGNORECASE,
-)
+    needs=(
+        "step", "phase", "option", "item", "point", "finding", "takeaway", "question", "subtopic",
+        "section", "table", "fig", "part",
+    ),
+)  # fmt: skip
 _ACRONYM = lazy_re(r"\(([A-Z][A-Za-z0-9]{1,7})\)")
 
 

@@ -29,7 +29,9 @@ from omh_research.tools.references import (
 from omh_research.tools.source_list import SourceEntry, read_entries
 
 _URL = lazy_re(
-    r"\]\([^()\s]{1,2000}\)|(?:https?://|\bcorpus:)[^\s<>\"”」』）)\]]{1,2000}", re.IGNORECASE
+    r"\]\([^()\s]{1,2000}\)|(?:https?://|\bcorpus:)[^\s<>\"”」』）)\]]{1,2000}",
+    re.IGNORECASE,
+    needs=("](", "http", "corpus:"),
 )
 _LIST_LEAD = lazy_re(r"\s*(?:[-*+•]\s+|\d{1,3}[.)、]\s+|>\s?)+")
 _BLOCK_START = lazy_re(r"\s*(?:[-*+•]\s|\d{1,3}[.)、]\s|\||>|#)")

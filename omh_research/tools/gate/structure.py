@@ -31,24 +31,37 @@ _PLACEHOLDER = lazy_re(
     r"|\bsample (?:report|text)\b|\byour (?:text|report|summary) (?:here|goes here)\b"
     r"|（此处填写|[【\[]待补充[】\]]",
     re.IGNORECASE,
+    needs=(
+        "{", "<", "[insert", "[your", "[add", "[enter", "[title", "[url", "[topic", "[subtopic",
+        "[todo", "[tbd", "[citation", "[source", "[n]", "lorem", "todo", "fixme", "placeholder",
+        "sample", "your ",
+    ),
+    beyond_ascii=True,
+)  # fmt: skip
+_NAMELESS = lazy_re(
+    r"\bNAME OF THE (?:FIRST|SECOND) SUBTOPIC\b|\bFIRST QUERY\b",
+    needs=("NAME OF THE", "FIRST QUERY"),
 )
-_NAMELESS = lazy_re(r"\bNAME OF THE (?:FIRST|SECOND) SUBTOPIC\b|\bFIRST QUERY\b")
 _FENCE_BLOCK = lazy_re(r"---[ \t]*\n(?:[^\n]{0,400}\n){0,40}?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _STATUS_LINE = lazy_re(
     r"^[ \t]{0,3}[\"']?status[\"']?[ \t]*:[ \t]*[\"']?(?:confirmed|draft)[\"']?[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
+    needs=("status",),
 )
-_ROLE_MARKER = lazy_re(r"\[\s*omh-role\s*:", re.IGNORECASE)
-_IMAGE = lazy_re(r"!\[[^\]\n]{0,400}\](?:\(|\[)|<img\b|<image\b", re.IGNORECASE)
+_ROLE_MARKER = lazy_re(r"\[\s*omh-role\s*:", re.IGNORECASE, needs=("omh-role",))
+_IMAGE = lazy_re(
+    r"!\[[^\]\n]{0,400}\](?:\(|\[)|<img\b|<image\b", re.IGNORECASE, needs=("![", "<im")
+)
 _ACTIVE = lazy_re(
     r"<(?:script|iframe|object|embed|form|style|svg|link|meta|base|video|audio)\b[^<>\n]{0,200}>"
     r"|\]\(\s*<?\s*(?!https?:|mailto:|corpus:)[a-z][a-z0-9+.-]{1,20}:"
     r"|\b(?:javascript|vbscript):\S|\bdata:(?:text|image|application)/",
     re.IGNORECASE,
+    needs=("<", "](", "script:", "data:"),
 )
-_CODE = lazy_re(r"^```.*?^```[^\n]*$|`[^`\n]{1,300}`", re.MULTILINE | re.DOTALL)
+_CODE = lazy_re(r"^```.*?^```[^\n]*$|`[^`\n]{1,300}`", re.MULTILINE | re.DOTALL, needs=("`",))
 _FENCED_HEADING = lazy_re(r"^[ \t]*```[^\n]*\n(?:[^\n]*\n){0,20}?#{1,3} ", re.MULTILINE)
-_THINKING = lazy_re(r"</?(?:think|thinking|scratchpad)>", re.IGNORECASE)
+_THINKING = lazy_re(r"</?(?:think|thinking|scratchpad)>", re.IGNORECASE, needs=("<",))
 _HIDDEN = ("Cf", "Cc", "Co", "Cs")
 _JOINERS = frozenset("\u200c\u200d\u00ad\ufeff\n\t\r")
 
