@@ -39,6 +39,9 @@ _CHUNK_BYTES = 16_000_000
 # Terms in more than a tenth of many passages cost time and tell nothing.
 _COMMON_SHARE = 0.1
 _COMMON_FROM = 50_000
+# Passages asked for at first, per document wanted; so many times more each further time.
+_PASSAGES_A_HIT = 6
+_MORE_PASSAGES = 4
 
 
 class Refreshed(Struct, frozen=True):
@@ -97,20 +100,39 @@ class CorpusIndex:
         if not terms or limit < 1:
             return []
         with self._lock:
-            terms = self._telling(terms)
+            best = self._best_passages(_any_of(self._telling(terms)), limit)
+            return [self._hit(doc, text, i + 1) for i, (doc, text) in enumerate(best.items())]
+
+    def _best_passages(self, expression: str, limit: int) -> dict[int, str]:
+        """Return the best passage of each of the `limit` best documents, best first.
+
+        A document that is found is asked no more: however many of its passages would come next,
+        they take no other document's place.
+        """
+        best: dict[int, str] = {}
+        spans: list[int] = []
+        count = limit * _PASSAGES_A_HIT
+        while len(best) < limit:
+            others = " AND rowid NOT BETWEEN ? AND ?" * (len(spans) // 2)
             rows = self._connection.execute(
-                "SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT ?",
-                (_any_of(terms), limit * 6),
+                f"SELECT rowid FROM words WHERE words MATCH ?{others} ORDER BY rank, rowid LIMIT ?",
+                (expression, *spans, count),
             ).fetchall()
-            best: dict[int, tuple[str, str]] = {}
-            for rowid, _ in rows:
-                document, text = self._connection.execute(
-                    "SELECT document, text FROM passage WHERE id = ?", (rowid,)
+            for (rowid,) in rows:
+                document, first, last, text = self._connection.execute(
+                    "SELECT document, first, last, text FROM passage JOIN document "
+                    "ON document.id = document WHERE passage.id = ?",
+                    (rowid,),
                 ).fetchone()
-                best.setdefault(document, ("", text))
-                if len(best) == limit:
-                    break
-            return [self._hit(doc, text, i + 1) for i, (doc, (_, text)) in enumerate(best.items())]
+                if document not in best:
+                    best[document] = text
+                    spans += (first, last)
+                    if len(best) == limit:
+                        break
+            if len(rows) < count:
+                break
+            count *= _MORE_PASSAGES
+        return best
 
     def page(self, url: str) -> Page:
         """Return the document called `url`, whole; state "not_found" when there is none."""

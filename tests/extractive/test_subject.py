@@ -45,6 +45,22 @@ def run(question: str, corpus: Path, root: Path) -> tuple[str, str]:
     return ended.status, report.read_text("utf-8")
 
 
+def test_e28c_subtopics_the_documents_do_not_speak_of_are_never_confirmed(tmp_path: Path) -> None:
+    plan = (
+        ("Tax law", ("income tax", "tax rate")),
+        ("Opera", ("opera singers", "aria")),
+        ("Chess", ("chess openings", "sicilian defence")),
+    )
+    engine = Engine(str(tmp_path))
+    options = RunOptions(corpus=(str(DEMO),), subtopics=plan)
+    begun = engine.start("What causes tides and waves?", options=options)
+    assert engine.run(begun.slug).status == "blocked"
+    report = (tmp_path / ".omh" / "research" / f"{begun.slug}-report.md").read_text("utf-8")
+    assert report.count("(insufficient sources for this subtopic)") == 3
+    assert "status: draft" in report and '- "' in report.split("## Detailed Findings")[0]
+    assert "- income tax\n" in report.split("## Sought in vain")[1]
+
+
 @pytest.mark.parametrize("question", STRANGE)
 def test_e28c_a_question_the_documents_do_not_speak_of_is_never_confirmed(
     question: str, tmp_path: Path

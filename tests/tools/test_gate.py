@@ -128,6 +128,16 @@ def test_e28c_without_any_usable_source_nothing_passes() -> None:
     assert result.insufficient_subtopics == names
 
 
+def test_e28c_a_report_that_answers_none_of_its_subtopics_has_no_usable_source() -> None:
+    base = english()
+    report = (
+        insufficient_report(base.subtopics) + base.report[base.report.index("## Sources") + 11 :]
+    )
+    result = check(replace(base, report=report))
+    assert result.insufficient_subtopics == base.subtopics
+    assert not result.has_usable_source
+
+
 def test_a_single_insufficient_section_is_recorded_never_penalised() -> None:
     base = english()
     start = base.report.index("### Recycling\n")

@@ -31,6 +31,7 @@ from omh_research.tools.gate.structure import (
     check_structure,
     find_hidden_characters,
     insufficient_subtopics,
+    leaves_all_unanswered,
 )
 
 __all__ = [
@@ -70,7 +71,8 @@ def check(given: GateInput) -> GateResult:
         failures=tuple(dict.fromkeys(failures)),
         notes=find_hidden_characters(given.report),
         insufficient_subtopics=insufficient_subtopics(given, read),
-        has_usable_source=has_usable_source(given, sources),
+        has_usable_source=has_usable_source(given, sources)
+        and not leaves_all_unanswered(given, read),
         cited=tuple(sorted(read.cited)),
         sources=listed,
         checked=checked,

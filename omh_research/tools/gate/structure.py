@@ -92,6 +92,18 @@ def insufficient_subtopics(given: GateInput, read: ReadReport) -> tuple[str, ...
     return tuple(found)
 
 
+def leaves_all_unanswered(given: GateInput, read: ReadReport) -> bool:
+    """Return whether no section of the plan's subtopics holds more than the words that say so.
+
+    What the summary quotes then answers nothing that was planned (E28c).
+    """
+    sections = [find_subtopic(read.report, name) for name in given.subtopics]
+    return bool(sections) and all(
+        section is not None and section.text.strip(" \n-*_.") == INSUFFICIENT
+        for section in sections
+    )
+
+
 def find_hidden_characters(text: str) -> tuple[str, ...]:
     """Return notes about control, bidirectional and tag characters in the report."""
     hidden = sorted(
