@@ -42,6 +42,7 @@ _COMMON_FROM = 50_000
 # Passages asked for at first, per document wanted; so many times more each further time.
 _PASSAGES_A_HIT = 6
 _MORE_PASSAGES = 4
+_LEFT_OUT = 400  # documents; an old SQLite takes 999 variables and expressions 1,000 deep
 
 
 class Refreshed(Struct, frozen=True):
@@ -113,6 +114,7 @@ class CorpusIndex:
         spans: list[int] = []
         count = limit * _PASSAGES_A_HIT
         while len(best) < limit:
+            spans = spans[: 2 * _LEFT_OUT]
             others = " AND rowid NOT BETWEEN ? AND ?" * (len(spans) // 2)
             rows = self._connection.execute(
                 f"SELECT rowid FROM words WHERE words MATCH ?{others} ORDER BY rank, rowid LIMIT ?",
@@ -165,15 +167,20 @@ class CorpusIndex:
         total = self._connection.execute("SELECT max(id) FROM passage").fetchone()[0] or 0
         if total < _COMMON_FROM or len(terms) < 3:
             return terms
+        most = int(total * _COMMON_SHARE)
         rare = []
         for term in terms:
             row = self._connection.execute(
                 "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)",
-                (_any_of([term]), int(total * _COMMON_SHARE)),
+                (_any_of([term]), most),
             ).fetchone()
-            if row[0] < int(total * _COMMON_SHARE):
+            if row[0] < most:
                 rare.append(term)
-        return rare if len(rare) >= 2 else terms
+        if len(rare) < 2 or len(rare) == len(terms):
+            return terms
+        # What one long document repeats is no common word of the others.
+        (longest,) = self._connection.execute("SELECT max(last - first) FROM document").fetchone()
+        return terms if longest + 1 >= most else rare
 
     def _start_over(self) -> None:
         self._connection.close()

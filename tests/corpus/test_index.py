@@ -75,6 +75,45 @@ def test_d6_a_page_is_the_whole_document(folder: Path) -> None:
     assert index.page("corpus:c/none.md").state == "not_found"
 
 
+ANSWER = (
+    "# Newton\n\n"
+    + "He wrote of the sky, the sea and the stars in letters to many friends. " * 8
+    + "Tides are caused by the pull of the moon and the sun on the ocean.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("crowd", "query"),
+    [
+        ("tides moon " * 40_000, "tides moon"),
+        ("## Tides\n\nTides and moon.\n\n" * 400, "What do the tides and the moon do?"),
+        ("".join(f"## Day {i}\n\nTides caused {i}.\n\n" for i in range(5_000)), "tides caused"),
+    ],
+    ids=["log", "headings", "diary"],
+)
+def test_d6_one_long_document_takes_no_other_documents_place(
+    tmp_path: Path, crowd: str, query: str
+) -> None:
+    """Hits are documents: however many passages of one match, the others are found beside it."""
+    (tmp_path / "crowd.md").write_text(crowd, "utf-8")
+    (tmp_path / "crowd2.md").write_text(crowd + "Once more.\n", "utf-8")
+    (tmp_path / "good.md").write_text(ANSWER, "utf-8")
+    hits = opened(tmp_path).search(query, limit=5)
+    assert {hit.url.rpartition("/")[2] for hit in hits} == {"crowd.md", "crowd2.md", "good.md"}
+    assert [hit.rank for hit in hits] == [1, 2, 3]
+
+
+def test_d6_each_hit_has_its_documents_best_passage(tmp_path: Path) -> None:
+    """The best passage stands for its document, and the documents stand in its order."""
+    for name, repeats in (("one", 3), ("two", 1), ("three", 300)):
+        filler = "## Part\n\nThe harbour is grey and has many boats.\n\n" * repeats
+        told = "## Part\n\nThe harbour lantern burns whale oil.\n" if name == "one" else ""
+        (tmp_path / f"{name}.md").write_text(filler + told, "utf-8")
+    hits = opened(tmp_path).search("harbour lantern whale oil", limit=2)
+    assert hits[0].url.endswith("one.md") and "whale oil" in hits[0].snippet
+    assert len(hits) == 2
+
+
 @given(st.text(alphabet="ab. \n#é。象", max_size=6_000))
 def test_passages_joined_are_the_text(text: str) -> None:
     assert "".join(passage for _, passage in split_passages(text)) == text
