@@ -27,6 +27,7 @@ from omh_research.holding import Held, guard_of
 from omh_research.machine import Phase
 from omh_research.phases import PHASES
 from omh_research.phases.contract import AwaitingHost
+from omh_research.phases.judging import trouble_of
 from omh_research.project import Project
 from omh_research.store.mailbox import Mailbox
 from omh_research.store.sources import Sources
@@ -259,6 +260,8 @@ def _not_understood(task: Task, answer: Answer) -> tuple[str, ...]:
     """Return what the findings file will lack: the answer is stored, its writer should know."""
     if task.role != "researcher" or answer.failed:
         return ()
+    if trouble := trouble_of(task, answer.text):
+        return (f"answer to {task.id} cannot be used and will be asked for again: {trouble}",)
     finding = parse_finding(answer.text)
     notes = list(finding.notes)
     wanted, named = (" ".join(name.split()) for name in (task.brief.subtopic, finding.subtopic))

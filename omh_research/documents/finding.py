@@ -61,7 +61,10 @@ class QueryRun(Struct, frozen=True):
 
 
 class ParsedFinding(Struct, frozen=True):
-    """A researcher's answer, read. `notes` says in words what was missing or not understood."""
+    """A researcher's answer, read. `notes` says in words what was missing or not understood.
+
+    `is_block`: it has at least one section of the template that findings stand in.
+    """
 
     subtopic: str = ""
     queries_run: tuple[QueryRun, ...] = ()
@@ -71,6 +74,7 @@ class ParsedFinding(Struct, frozen=True):
     gaps: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     key_points: tuple[KeyPoint, ...] = ()
+    is_block: bool = True
 
     @property
     def is_insufficient(self) -> bool:
@@ -160,6 +164,7 @@ def _not_a_block(answer: str, sections: dict[str, list[str]], notes: list[str]) 
         sources=sources,
         synthesis=answer.strip(),
         notes=tuple(notes),
+        is_block=False,
     )
 
 

@@ -18,6 +18,7 @@ from omh_research.outcome import Artifact, Outcome, Rows
 from omh_research.phases import goals
 from omh_research.phases.accounts import accounted
 from omh_research.phases.contract import MAX_FAILURES, Services
+from omh_research.phases.judging import judged
 from omh_research.phases.search import plan_of
 
 
@@ -44,7 +45,7 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
     if not gaps:
         return Outcome(trigger=Trigger.GAPS_CHECKED, events=(complete,))
     task = goals.followup_task(snapshot, plan, gaps, services.research_tools)
-    replies = services.ask([task])
+    replies = judged([task], services.ask([task]))
     reply = replies[0]
     failures = dict(state.failures)
     changes = {"failures": failures, **accounted(state, replies)}

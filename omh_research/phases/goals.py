@@ -45,6 +45,12 @@ REPORT_TEMPLATE = """# <Title>
 ## Sources
 [1] <Title> — <URL> — primary|secondary|vendor|blog|forum — <date or n.d.>"""
 
+# What a researcher is told whose last attempt brought nothing that could be used (E21).
+NOT_USED = (
+    "An earlier attempt at this task failed, or its answer was not in this form or named another "
+    "subtopic."
+)
+
 # What a verifier is told whose last answer was taken for neither PASS nor FAIL (E32).
 ASKED_AGAIN = (
     "The last answer could not be read as a verdict: it had no VERDICT line, or its own "
@@ -117,6 +123,8 @@ def researcher_task(
     )
     if snapshot.options.rounds > 1:
         goal += f"\n{KEY_POINTS_TEMPLATE}"
+    if attempt:
+        goal += f"\n{NOT_USED}"
     context = json.dumps(
         {"subtopic": subtopic.name, "queries": list(subtopic.queries)}, ensure_ascii=False, indent=1
     )

@@ -21,6 +21,7 @@ from omh_research.machine import Trigger
 from omh_research.outcome import Artifact, Outcome, Rows
 from omh_research.phases import goals
 from omh_research.phases.contract import Services, language_of
+from omh_research.phases.judging import judged
 from omh_research.phases.salvage import open_tasks
 from omh_research.phases.search import findings_of
 from omh_research.phases.synthesize import count_sources, render_report
@@ -55,7 +56,7 @@ def _with_arrived(
     texts: list[tuple[Subtopic, str]] = []
     for subtopic, task in open_tasks(snapshot, services):
         reply = services.stored(task)
-        if reply is not None and reply.status == "answered":
+        if reply is not None and judged([task], [reply])[0].status == "answered":
             texts.append((subtopic, reply.text))
     names = snapshot.plan.names if snapshot.plan is not None else ()
     stems = dict(zip(names, finding_stems(names), strict=True))

@@ -24,6 +24,7 @@ from omh_research.outcome import Artifact, Outcome, Rows
 from omh_research.phases import goals
 from omh_research.phases.accounts import accounted
 from omh_research.phases.contract import MAX_FAILURES, Services
+from omh_research.phases.judging import judged
 
 BATCH = 3
 
@@ -62,7 +63,8 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
     """Return the outcome of one batch."""
     plan = plan_of(snapshot)
     batch = batch_of(snapshot, services.research_tools)
-    replies = services.ask([task for _, task in batch]) if batch else ()
+    tasks = [task for _, task in batch]
+    replies = judged(tasks, services.ask(tasks)) if batch else ()
     stems = dict(zip(plan.names, finding_stems(plan.names), strict=True))
     state = snapshot.state
     failures = dict(state.failures)
