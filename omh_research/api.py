@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from omh_research.documents.names import check_slug
 from omh_research.documents.options import RunOptions
-from omh_research.engine import StepReport
 from omh_research.errors import UsageError
-from omh_research.host_protocol import Answer, HostSource, SubmitReport
 from omh_research.project import Project, random_hex, utc_now
 from omh_research.settings import Settings, load_settings
-from omh_research.start import Request, StartReport
-from omh_research.status import RunStatus
-from omh_research.store.listing import list_runs
+
+if TYPE_CHECKING:  # each command imports what it does
+    from datetime import datetime
+
+    from omh_research.engine import StepReport
+    from omh_research.host_protocol import HostSource, SubmitReport
+    from omh_research.start import StartReport
+    from omh_research.status import RunStatus
 
 END_STATUSES = ("confirmed", "blocked", "cancelled")
 WAIT_POLL_S = 0.2
@@ -86,7 +89,7 @@ class Engine:
             start.check_scope(self.project, topic, chosen)
         if not start.is_only_shown(self.project, topic, if_confirmed, ask_user is not None):
             self.wiring.check(delegate, chosen)
-        request = Request(
+        request = start.Request(
             topic=topic,
             delegate=delegate,
             options=chosen,
@@ -127,6 +130,8 @@ class Engine:
         Raises:
             UsageError: there is none, or more than one (they are named).
         """
+        from omh_research.store.listing import list_runs
+
         slugs = [row.slug for row in list_runs(self.project.layout).rows]
         if len(slugs) == 1:
             return slugs[0]
@@ -146,7 +151,9 @@ class Engine:
         """Store one answer; commit the batch or phase it completes (E39)."""
         from omh_research import host_protocol
 
-        answer = Answer(task_id=task_id, text=text, failed=failed, sources=tuple(sources))
+        answer = host_protocol.Answer(
+            task_id=task_id, text=text, failed=failed, sources=tuple(sources)
+        )
         services = self.wiring.services
         return host_protocol.submit(self.project, check_slug(slug), answer, services)
 

@@ -92,11 +92,10 @@ def _configuration(settings: Settings, damage: Sequence[str]) -> Iterator[Check]
 
 def _keys(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     """Say which keys a run would find: the environment's, else those of the root's `.env`."""
-    from pathlib import Path
 
     from omh_research.providers.web.keys import read_dotenv
 
-    written = read_dotenv(Path(settings.root))
+    written = read_dotenv(settings.root)
     for name in KEYS:
         if environ.get(name, "").strip():
             yield Check(f"key {name}", "ok", "set (not shown)")

@@ -15,7 +15,7 @@ from omh_research.budget import UNCOUNTED
 from omh_research.documents.options import RunOptions
 from omh_research.machine import MAX_SYNTHESIS_FAILURES
 from omh_research.phases.contract import MAX_FAILURES
-from omh_research.phases.decompose import overrides
+from omh_research.phases.granting import overrides
 from omh_research.tools import caps
 from omh_research.tools.claims import MAX_CLAIMS
 

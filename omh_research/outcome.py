@@ -6,6 +6,7 @@ recovery, engine.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from msgspec import Struct
@@ -45,3 +46,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     events: tuple[Event, ...] = ()
     changes: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
+
+
+def render_json(value: object) -> str:
+    """Return a JSON document as evidence files hold it."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1) + "\n"

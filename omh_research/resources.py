@@ -6,7 +6,7 @@ Refuses to read anything else and to interpret what it reads. Importers: roles, 
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 from omh_research.errors import PrerequisiteError
 from omh_research.lazy_re import lazy_re
@@ -15,17 +15,17 @@ FOLDERS = ("roles", "state_schema")
 _FILE_NAME = lazy_re(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
 
 
-def resource_folder(folder: str) -> Path:
+def resource_folder(folder: str) -> str:
     """Return the path of `roles` or `state_schema`.
 
     Raises PrerequisiteError when this installation lacks it.
     """
     if folder not in FOLDERS:
         raise ValueError(f"no resource folder: {folder!r}")
-    package = Path(__file__).resolve().parent
-    for base in (package / "_data", package.parent):
-        if (base / folder).is_dir():
-            return base / folder
+    package = os.path.dirname(os.path.realpath(__file__))
+    for base in (os.path.join(package, "_data"), os.path.dirname(package)):
+        if os.path.isdir(os.path.join(base, folder)):
+            return os.path.join(base, folder)
     raise PrerequisiteError(
         f"this installation lacks its {folder} files.", hint="Install omh-research again."
     )
@@ -33,7 +33,8 @@ def resource_folder(folder: str) -> Path:
 
 def resource_names(folder: str) -> tuple[str, ...]:
     """Return the file names in a resource folder, sorted."""
-    return tuple(sorted(path.name for path in resource_folder(folder).iterdir() if path.is_file()))
+    with os.scandir(resource_folder(folder)) as entries:
+        return tuple(sorted(entry.name for entry in entries if entry.is_file()))
 
 
 def resource_text(folder: str, name: str) -> str:
@@ -44,9 +45,10 @@ def resource_text(folder: str, name: str) -> str:
     """
     if not _FILE_NAME.fullmatch(name):
         raise ValueError(f"not a resource name: {name!r}")
-    path = resource_folder(folder) / name
-    if not path.is_file():
+    path = os.path.join(resource_folder(folder), name)
+    if not os.path.isfile(path):
         raise PrerequisiteError(
             f"this installation lacks {folder}/{name}.", hint="Install omh-research again."
         )
-    return path.read_text(encoding="utf-8")
+    with open(path, encoding="utf-8") as file:
+        return file.read()

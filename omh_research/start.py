@@ -173,7 +173,8 @@ def _judge(options: RunOptions) -> None:
     if not options.subtopics:
         return
     from omh_research.documents.plan import Subtopic
-    from omh_research.phases.decompose import overrides, settle
+    from omh_research.phases.decompose import settle
+    from omh_research.phases.granting import overrides
 
     given = tuple(Subtopic(name, queries) for name, queries in options.subtopics)
     settle(given, overrides(options))

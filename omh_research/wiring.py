@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -67,7 +66,7 @@ class Wiring:
         """Return the delegate called `name`, with the run's options for it."""
         from omh_research.providers.web.keys import for_delegates
 
-        environ = for_delegates(os.environ, Path(self._project.layout.root))
+        environ = for_delegates(os.environ, self._project.layout.root)
         return make(name, options.delegate_options, role_text=self.role_text, environ=environ)
 
     def check(self, name: str, options: RunOptions) -> None:
@@ -94,10 +93,10 @@ class Wiring:
 
     def _check_not_own(self, corpus: Sequence[str]) -> None:
         """A run that quoted earlier reports would take its own words for a source."""
-        own = Path(self.absolute(".omh")).resolve()
+        own = os.path.normcase(os.path.realpath(self.absolute(".omh")))
         for path in corpus:
-            folder = Path(self.absolute(path)).resolve()
-            if folder == own or own in folder.parents:
+            folder = os.path.normcase(os.path.realpath(self.absolute(path)))
+            if folder == own or folder.startswith(own + os.sep):
                 raise UsageError(
                     f"The corpus {path} lies in .omh, where the runs' own reports are.",
                     hint="Copy what is a source elsewhere.",
@@ -179,7 +178,7 @@ class Wiring:
 
     def services(self, snapshot: Snapshot) -> Services:
         """Return the Services of one lap."""
-        from omh_research.phases.decompose import granted_caps
+        from omh_research.phases.granting import granted_caps
         from omh_research.tools.urls import canonical
 
         state, options = snapshot.state, snapshot.options
@@ -222,17 +221,26 @@ class Wiring:
         return ExtractiveDelegate().answer(task, None, lambda: False)
 
     def _desk_rules(self, snapshot: Snapshot) -> DeskRules:
-        from omh_research.phases.decompose import granted_caps
+        from omh_research.phases.granting import granted_caps
 
         settings, slug = self._project.settings, snapshot.slug
         own = snapshot.options.task_timeout_s
         marker = self._project.layout.cancel(slug)
 
+        seen: bytes | None = None
+
         def is_cancelled() -> bool:
+            nonlocal seen
             if os.path.lexists(marker):
                 return True
+            data = self._project.reader.state_bytes(slug)
+            if data is None or data == seen:  # asked before every search and every reading
+                return False
             state = self._project.reader.state(slug)
-            return state is not None and state.cancel_requested
+            if state is not None and state.cancel_requested:
+                return True
+            seen = data
+            return False
 
         def now() -> Snapshot:
             spent = spent_on(Mailbox(self._project.layout, slug).all())

@@ -20,11 +20,11 @@ from omh_research.errors import OmhError, ScopeError, StorageError, UsageError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "start": ("research:start", "Start research on a topic: decompose it."),
-    "step": ("research:step", "Advance a run by exactly one phase."),
+    "step": ("stepping:step", "Advance a run by exactly one phase."),
     "run": ("research:run", "Start (or carry on) and step until the end."),
     "batch": ("batch:batch", "Run every topic of a file, carrying on where it stopped."),
-    "next": ("research:next_tasks", "Hand out the tasks that wait for the host."),
-    "submit": ("research:submit", "Hand in the answer to one task."),
+    "next": ("stepping:next_tasks", "Hand out the tasks that wait for the host."),
+    "submit": ("stepping:submit", "Hand in the answer to one task."),
     "status": ("operate:status", "List runs, or show one."),
     "watch": ("watch:watch", "Watch a run or a batch live."),
     "show": ("operate:show", "Print a run's plan, findings, report or verdict."),

@@ -8,7 +8,7 @@ Refuses to answer anything: a kind is one vote among others in `scoring`. Import
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from omh_research.lazy_re import lazy_re
 from omh_research.tools.tokens import words
@@ -211,6 +211,7 @@ def _offered() -> dict[str, re.Pattern[str]]:
     return {kind: lazy_re(pattern) for kind, pattern in _OFFERED.items()}
 
 
+@lru_cache(maxsize=64)
 def answer_kinds(question: str) -> frozenset[str]:
     """Return the kinds of answer asked for: date, number, person, place, reason, definition.
 
@@ -227,6 +228,7 @@ def answer_kinds(question: str) -> frozenset[str]:
     return frozenset(asked)
 
 
+@lru_cache(maxsize=64)
 def strip_question_words(question: str) -> str:
     """Return the question in lower case without the words that only ask ("how many", "哪一年")."""
     question = question.lower()

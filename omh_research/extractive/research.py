@@ -8,6 +8,7 @@ quote. Refuses to go past the caps (T5) or on after a stop. Importers: delegates
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -20,6 +21,7 @@ from omh_research.extractive.choosing import Chosen, Quote, leading_quote, sprea
 from omh_research.extractive.labels import fallback_facets, labels_of
 from omh_research.extractive.lines import evidence_line, one_line, quote_line, source_line
 from omh_research.extractive.scoring import (
+    Question,
     Scored,
     ask,
     ask_about,
@@ -113,20 +115,19 @@ def research(brief: Brief, library: Library, should_stop: Callable[[], bool]) ->
     chosen = Chosen()
     hits = reader.search(brief.topic)
     pages = reader.read(hits, TOPIC_DOCUMENTS)
-    scored = _score(brief, brief.topic, pages, hits)
-    is_known = _speak_of_topic(brief, scored, pages)
+    topic = _about_topic(brief.topic, brief.language, tuple(pages), tuple(hits))
+    is_known = topic.is_known
     gaps: list[str] = []
     unmet: list[str] = []
     queries: list[tuple[str, int]] = []
     if brief.subtopic != FOLLOWUP_STEM:
-        quotes = _topic_quotes(brief, scored, pages) if is_known else []
-        queries.append((brief.topic, len(quotes)))
-        for quote in quotes:
+        queries.append((brief.topic, len(topic.quotes)))
+        for quote in topic.quotes:
             chosen.add(quote)
-        missing = _missing_words(brief, scored, pages)
-        gaps += [missing if quotes else brief.topic] if missing or not quotes else []
-        if missing and not quotes:
-            reader.notes.append(f"nothing that was read says: {missing}")
+        if topic.missing or not topic.quotes:
+            gaps.append(topic.missing if topic.quotes else brief.topic)
+        if topic.missing and not topic.quotes:
+            reader.notes.append(f"nothing that was read says: {topic.missing}")
     for query in brief.queries:
         hits = reader.search(query)
         quotes = _query_quotes(brief, query, reader.read(hits, QUERY_DOCUMENTS), hits, is_known)
@@ -153,46 +154,71 @@ def _over_cap(reader: _Reader) -> tuple[str, ...]:
     return ("nothing was read: the cap of fetches is reached",)
 
 
-def _score(brief: Brief, text: str, pages: Sequence[Page], hits: Sequence[Hit]) -> list[Scored]:
+class _Topic(Struct, frozen=True):
+    """What the nearest documents say of the topic itself: whether they speak of it, the best
+    quotes, and the words of it that none of them says.
+    """
+
+    is_known: bool
+    quotes: tuple[Quote, ...]
+    missing: str
+
+
+@lru_cache(maxsize=1)  # the researchers of a batch meet the same documents
+def _about_topic(
+    topic: str, language: str, pages: tuple[Page, ...], hits: tuple[Hit, ...]
+) -> _Topic:
+    scored = _score(language, topic, pages, hits)
+    question = ask(topic, language, (item.unit.terms for item in scored))
+    is_known = _speak_of(question, language, scored, pages)
+    quotes = _topic_quotes(topic, language, scored, pages) if is_known else []
+    return _Topic(is_known, tuple(quotes), _missing_words(question, language, scored, pages))
+
+
+def _score(language: str, text: str, pages: Sequence[Page], hits: Sequence[Hit]) -> list[Scored]:
     """Score the documents' sentences; unread hits only tell how common a word is."""
-    wanted = frozenset(content_tokens(text, brief.language))
-    documents = [quotable_units(page, brief.language, wanted) for page in pages]
+    wanted = frozenset(content_tokens(text, language))
+    documents = [quotable_units(page, language, wanted) for page in pages]
     read = {page.url for page in pages}
     pool: list[Unit] = [unit for units in documents for unit in units]
     for hit in hits:
         if hit.url not in read:
             snippet = Page(hit.url, hit.url, "ok", text=hit.snippet)
-            pool += quotable_units(snippet, brief.language, wanted)
-    question = ask(text, brief.language, (unit.terms for unit in pool))
+            pool += quotable_units(snippet, language, wanted)
+    question = ask(text, language, (unit.terms for unit in pool))
     return score_documents(question, documents)
 
 
-def _speak_of_topic(brief: Brief, scored: Sequence[Scored], pages: Sequence[Page]) -> bool:
+def _speak_of(
+    topic: Question, language: str, scored: Sequence[Scored], pages: Sequence[Page]
+) -> bool:
     """Return whether the topic's nearest documents speak of it at all; if not, none is quoted."""
-    topic = ask(brief.topic, brief.language, (item.unit.terms for item in scored))
     sentences: dict[int, list[Unit]] = {}
     for item in scored:
         sentences.setdefault(item.document, []).append(item.unit)
     documents = (
         (
-            heading_terms(pages[document], brief.language),
+            heading_terms(pages[document], language),
             [unit.terms for unit in sorted(units, key=lambda unit: unit.order)],
         )
         for document, units in sorted(sentences.items())
     )
-    return speaks_of(topic, brief.language, documents)
+    return speaks_of(topic, language, documents)
 
 
-def _missing_words(brief: Brief, scored: Sequence[Scored], pages: Sequence[Page]) -> str:
+def _missing_words(
+    topic: Question, language: str, scored: Sequence[Scored], pages: Sequence[Page]
+) -> str:
     """Return the words of the topic that no document read says: most of it, or its names."""
-    topic = ask(brief.topic, brief.language, (item.unit.terms for item in scored))
-    heads = (heading_terms(page, brief.language) for page in pages)
+    heads = (heading_terms(page, language) for page in pages)
     held = frozenset().union(*heads, *(item.unit.terms for item in scored))
     texts = [page.text for page in pages]
-    return " ".join(missing_words(topic, brief.language, held, texts))
+    return " ".join(missing_words(topic, language, held, texts))
 
 
-def _topic_quotes(brief: Brief, scored: list[Scored], pages: Sequence[Page]) -> list[Quote]:
+def _topic_quotes(
+    topic: str, language: str, scored: list[Scored], pages: Sequence[Page]
+) -> list[Quote]:
     relevant = keep_relevant(scored)
     if not relevant:
         return []
@@ -200,13 +226,13 @@ def _topic_quotes(brief: Brief, scored: list[Scored], pages: Sequence[Page]) -> 
     chosen = Chosen()
     chosen.add(lead)
     most = DENSE_TOPIC_QUOTES if is_dense(lead.text) else TOPIC_QUOTES
-    near = _near_topic(brief, scored, pages) | {scored[0].document}
+    near = _near_topic(topic, language, scored, pages) | {scored[0].document}
     speaking = {(item.document, item.unit.order) for item in relevant if item.coverage}
     for item in relevant[1:]:
         if len(chosen.quotes) == most:
             break
         is_about = item.document in near and _is_beside(item, speaking)
-        if is_about and not _is_furniture(brief, item.unit):
+        if is_about and not _is_furniture(topic, language, item.unit):
             chosen.add(to_quote(item, pages))
     return chosen.quotes
 
@@ -220,28 +246,30 @@ def _is_beside(item: Scored, speaking: set[tuple[int, int]]) -> bool:
     return any((document, order + step) in speaking for step in range(-BESIDE, BESIDE + 1))
 
 
-def _is_furniture(brief: Brief, unit: Unit) -> bool:
+def _is_furniture(topic: str, language: str, unit: Unit) -> bool:
     """Return whether a sentence belongs to the site ("All rights reserved"), not to the topic.
 
     One that holds nearly all of a longer topic's words may be what is asked for.
     """
-    topic = frozenset(content_tokens(brief.topic, brief.language))
-    is_asked = len(topic) > 2 and len(topic & unit.terms) >= ASKED_SHARE * len(topic)
-    return not is_asked and is_boilerplate(unit.text)
+    if not is_boilerplate(unit.text):
+        return False
+    asked = frozenset(content_tokens(topic, language))
+    return not (len(asked) > 2 and len(asked & unit.terms) >= ASKED_SHARE * len(asked))
 
 
 def _query_quotes(
     brief: Brief, query: str, pages: Sequence[Page], hits: Sequence[Hit], is_known: bool
 ) -> list[Quote]:
-    scored = _score(brief, query, pages, hits)
-    own = ask_about(query, brief.topic, brief.language, [item.unit.terms for item in scored])
+    topic, language = brief.topic, brief.language
+    scored = _score(language, query, pages, hits)
+    own = ask_about(query, topic, language, [item.unit.terms for item in scored])
     fitting = [
         item
         for item in scored
         if coverage(own, item.unit.terms) >= MIN_OWN_COVERAGE
-        and not _is_furniture(brief, item.unit)
+        and not _is_furniture(topic, language, item.unit)
     ]
-    near = _near_topic(brief, scored, pages) if is_known else set()
+    near = _near_topic(topic, language, scored, pages) if is_known else set()
     chosen = Chosen()
     for quote in spread([item for item in fitting if item.document in near], pages, QUERY_QUOTES):
         chosen.add(quote)
@@ -257,20 +285,22 @@ def _query_quotes(
     return chosen.quotes
 
 
-def _near_topic(brief: Brief, scored: Sequence[Scored], pages: Sequence[Page]) -> set[int]:
+def _near_topic(
+    topic: str, language: str, scored: Sequence[Scored], pages: Sequence[Page]
+) -> set[int]:
     """Return the documents that speak of the topic too, by all their words and headings."""
     words: dict[int, set[str]] = {}
     for item in scored:
         known = words.get(item.document)
         if known is None:
-            known = set(heading_terms(pages[item.document], brief.language))
+            known = set(heading_terms(pages[item.document], language))
             words[item.document] = known
         known.update(item.unit.terms)
-    topic = subject_of(ask(brief.topic, brief.language, (item.unit.terms for item in scored)))
+    subject = subject_of(ask(topic, language, (item.unit.terms for item in scored)))
     shares = {
-        document: coverage(topic, frozenset(held))
+        document: coverage(subject, frozenset(held))
         for document, held in words.items()
-        if names_subject(topic, frozenset(held))
+        if names_subject(subject, frozenset(held))
     }
     enough = NEAR_SHARE * max(shares.values(), default=0.0)
     return {document for document, share in shares.items() if share and share >= enough}

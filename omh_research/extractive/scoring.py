@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from msgspec import Struct, structs
 
@@ -109,8 +110,13 @@ def subject_of(question: Question) -> Question:
 
 def _light_terms(question: Question) -> frozenset[str]:
     """The question's terms that name nothing; none of them where it has no others."""
-    light = frozenset(terms(sorted(aspects() & set(content_words(question.text)))))
+    light = _aspects_in(question.text)
     return light if question.weights.keys() - light else frozenset()
+
+
+@lru_cache(maxsize=64)
+def _aspects_in(text: str) -> frozenset[str]:
+    return frozenset(terms(sorted(aspects() & set(content_words(text)))))
 
 
 def names_subject(question: Question, held: frozenset[str]) -> bool:
@@ -286,7 +292,10 @@ def _has_relative(term: str, terms: frozenset[str]) -> bool:
         return False
     root = term[: max(_MIN_ROOT, int(len(term) * 0.7 + 0.5))]
     longest = 2 * len(term) + 2
-    return any(other.startswith(root) and len(other) <= longest for other in terms)
+    for other in terms:  # noqa: SIM110  (a generator costs more than the question)
+        if other.startswith(root) and len(other) <= longest:
+            return True
+    return False
 
 
 def _context(

@@ -7,7 +7,6 @@ Importers: phases, api (to judge a given plan before any file is written).
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from msgspec import Struct
@@ -15,22 +14,20 @@ from msgspec.structs import replace
 
 from omh_research.documents import event, options, plan_file
 from omh_research.documents.event import Word
-from omh_research.documents.options import RunOptions
 from omh_research.documents.plan import Subtopic, check_plan, parse_planner_answer
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.task import Reply
 from omh_research.errors import PlanError
 from omh_research.machine import Trigger
-from omh_research.outcome import Artifact, Outcome, Rows
+from omh_research.outcome import Artifact, Outcome, Rows, render_json
 from omh_research.phases import goals, landscape
 from omh_research.phases.accounts import accounted
 from omh_research.phases.contract import MAX_FAILURES, Services, language_of
+from omh_research.phases.granting import overrides
 from omh_research.tools import caps
-from omh_research.tools.claims import MAX_CLAIMS
 
 CAPS_PLAN = "caps_plan.json"
-PANEL_FETCHES = 10
 
 
 class Settled(Struct, frozen=True):
@@ -65,29 +62,6 @@ def settle(subtopics: tuple[Subtopic, ...], lowered: dict[str, float]) -> Settle
         rule = error.message.removesuffix(".")
         raise PlanError("; ".join([rule, *notes]) + ".", hint=error.hint) from None
     return Settled(chosen, granted, notes)
-
-
-def overrides(run_options: RunOptions) -> dict[str, float]:
-    """Return the run's cap overrides; a panel lowers the fetches and makes room for its votes (P8).
-
-    What the run was given wins over both.
-    """
-    if not run_options.panel:
-        return run_options.caps
-    calls = caps.DEFAULT_CAPS["max_model_calls"] + run_options.panel * MAX_CLAIMS
-    room = min(calls, caps.ABSOLUTE_CAPS["max_model_calls"])
-    return {"max_fetches": PANEL_FETCHES, "max_model_calls": room, **run_options.caps}
-
-
-def granted_caps(snapshot: Snapshot) -> dict[str, Any]:
-    """Return the run's caps plan; before there is one, what the run was given grants the planner.
-
-    The planner is one subquestion (spec T5).
-    """
-    if snapshot.caps_plan is not None:
-        return snapshot.caps_plan
-    lowered = overrides(snapshot.options)
-    return caps.plan({"subquestions": [snapshot.state.topic], "depth": 0, "caps": lowered})
 
 
 def run(snapshot: Snapshot, services: Services) -> Outcome:
@@ -191,8 +165,3 @@ def _planned(
         },
         notes=settled.notes,
     )
-
-
-def render_json(value: object) -> str:
-    """Return a JSON document as evidence files hold it."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1) + "\n"

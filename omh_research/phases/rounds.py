@@ -18,9 +18,8 @@ from omh_research.documents.plan import Subtopic
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.snapshot import Snapshot
 from omh_research.machine import Trigger
-from omh_research.outcome import Artifact, Outcome
+from omh_research.outcome import Artifact, Outcome, render_json
 from omh_research.phases.contract import Services
-from omh_research.phases.decompose import render_json
 from omh_research.phases.goals import base_name, report_names
 from omh_research.phases.novelty import NEEDED, blind_spot, new_concept
 from omh_research.phases.search import plan_of

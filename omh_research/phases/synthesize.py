@@ -15,11 +15,10 @@ from omh_research.documents.snapshot import Snapshot
 from omh_research.documents.task import FindingText
 from omh_research.errors import DamagedFileError
 from omh_research.machine import Trigger
-from omh_research.outcome import Artifact, Outcome
+from omh_research.outcome import Artifact, Outcome, render_json
 from omh_research.phases import goals
 from omh_research.phases.accounts import accounted
 from omh_research.phases.contract import MAX_FAILURES, Services
-from omh_research.phases.decompose import render_json
 from omh_research.phases.search import plan_of
 from omh_research.phases.shortening import shorten_findings
 from omh_research.tools.urls import canonical

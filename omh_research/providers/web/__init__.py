@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def web_environ(settings: Settings, environ: Mapping[str, str] | None = None) ->
     the settings' polite address (spec T7), where it has none itself."""
     from omh_research.providers.web.keys import with_keys
 
-    seen = with_keys(os.environ if environ is None else environ, Path(settings.root))
+    seen = with_keys(os.environ if environ is None else environ, settings.root)
     if settings.contact:
         seen.setdefault("OMH_CONTACT", settings.contact)
     return seen

@@ -8,11 +8,12 @@ excepted). Importers: providers, doctor, wiring.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from pathlib import Path
 
 from omh_research.lazy_re import lazy_re
 
+_Root = str | os.PathLike[str] | None
 MAX_DOTENV_BYTES = 64 * 1024
 KEY_NAMES: Mapping[str, str] = {
     "tavily": "TAVILY_API_KEY",
@@ -36,7 +37,7 @@ def find_key(provider: str, environ: Mapping[str, str]) -> str:
     return environ.get(KEY_NAMES[provider], "").strip()
 
 
-def with_keys(environ: Mapping[str, str], root: Path | None) -> dict[str, str]:
+def with_keys(environ: Mapping[str, str], root: _Root) -> dict[str, str]:
     """Return `environ` with the providers' keys of `root/.env` where it has none itself.
 
     The environment wins (spec D6), under any of a key's names; a blank value counts as unset.
@@ -49,7 +50,7 @@ def with_keys(environ: Mapping[str, str], root: Path | None) -> dict[str, str]:
     return seen
 
 
-def for_delegates(environ: Mapping[str, str], root: Path | None) -> dict[str, str]:
+def for_delegates(environ: Mapping[str, str], root: _Root) -> dict[str, str]:
     """Return `environ` with all of `root/.env` behind it, for whoever asks models.
 
     A key of the environment is never for an address that only the project's file names: a foreign
@@ -64,7 +65,7 @@ def for_delegates(environ: Mapping[str, str], root: Path | None) -> dict[str, st
     return seen
 
 
-def read_dotenv(root: Path | None) -> dict[str, str]:
+def read_dotenv(root: _Root) -> dict[str, str]:
     """Return the assignments of `root/.env`; {} when there is none or it cannot be read.
 
     Values may be quoted; an unquoted value ends at ` #`. Nothing is expanded or executed.
@@ -72,7 +73,7 @@ def read_dotenv(root: Path | None) -> dict[str, str]:
     if root is None:
         return {}
     try:
-        with (root / ".env").open("rb") as file:
+        with open(os.path.join(root, ".env"), "rb") as file:
             text = file.read(MAX_DOTENV_BYTES).decode("utf-8-sig", errors="replace")
     except OSError:
         return {}
