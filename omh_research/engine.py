@@ -25,9 +25,9 @@ from omh_research.errors import (
 from omh_research.holding import Held, guard_of
 from omh_research.machine import Phase
 from omh_research.outcome import Outcome
-from omh_research.phases import PHASES
 from omh_research.phases.accounts import spent_on
 from omh_research.phases.contract import AwaitingHost, CancelSeen, CapReached, Services
+from omh_research.phases.standing import made_whole, run_phase
 from omh_research.project import Project
 
 BREAKER_TEXT = "three calls failed in a row."
@@ -103,7 +103,6 @@ def advance_held(
         state = snapshot.state
         return StepReport(slug=slug, phase=state.phase, status="active", spent=state.spent)
     services = services_for(snapshot)
-    phase = PHASES[snapshot.state.phase]
     try:
         if stop:
             outcome = _stopped(snapshot, services, "cap", stop)
@@ -112,7 +111,7 @@ def advance_held(
         elif late := _time_is_up(project, snapshot):
             outcome = _stopped(snapshot, services, "cap", late)
         else:
-            outcome = phase(snapshot, services)
+            outcome = run_phase(snapshot, services)
     except CapReached as capped:
         outcome = _stopped(snapshot, services, "cap", str(capped))
     except AwaitingHost as waiting:
@@ -148,7 +147,8 @@ def _stopped(snapshot: Snapshot, services: Services, reason: str, detail: str) -
     """Import the partial report only where one is made: it brings half of the tools along."""
     from omh_research.phases.partial import stopped
 
-    return stopped(snapshot, services, reason, detail)
+    whole = made_whole(snapshot, services)
+    return whole.completed(stopped(whole.snapshot, services, reason, detail))
 
 
 def _is_cancel_asked(project: Project, slug: str) -> bool:

@@ -25,9 +25,9 @@ from omh_research.engine import ServicesFor, StepReport, advance
 from omh_research.errors import CancelledError, NoSuchRunError, UsageError
 from omh_research.holding import Held, guard_of
 from omh_research.machine import Phase
-from omh_research.phases import PHASES
 from omh_research.phases.contract import AwaitingHost
 from omh_research.phases.judging import trouble_of
+from omh_research.phases.standing import run_phase
 from omh_research.project import Project
 from omh_research.store.mailbox import Mailbox
 from omh_research.store.sources import Sources
@@ -206,7 +206,7 @@ def _take(
     snapshot = engine.read_snapshot(project, slug)
     services = services_for(snapshot)
     try:
-        outcome = PHASES[state.phase](snapshot, services)
+        outcome = run_phase(snapshot, services)
     except AwaitingHost as waiting:
         return _report(slug, answer, task is not None, state.phase, waiting.tasks, said)
     planned = commit.plan(outcome, snapshot, engine.spent_by(project, slug))
@@ -238,7 +238,7 @@ def _asked_tasks(
         return services.ask(tasks)
 
     try:
-        PHASES[snapshot.state.phase](snapshot, msgspec.structs.replace(services, ask=ask))
+        run_phase(snapshot, msgspec.structs.replace(services, ask=ask))
     except AwaitingHost as waiting:
         return tuple(asked), waiting.tasks
     return tuple(asked), ()

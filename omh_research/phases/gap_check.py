@@ -12,6 +12,7 @@ from omh_research.documents.finding import empty_finding, parse_finding
 from omh_research.documents.finding_file import render_finding
 from omh_research.documents.gaps import merge_gaps
 from omh_research.documents.names import FOLLOWUP_STEM
+from omh_research.documents.plan_file import Plan
 from omh_research.documents.snapshot import Snapshot
 from omh_research.machine import Trigger
 from omh_research.outcome import Artifact, Outcome, Rows
@@ -19,7 +20,7 @@ from omh_research.phases import goals
 from omh_research.phases.accounts import accounted
 from omh_research.phases.contract import MAX_FAILURES, Services
 from omh_research.phases.judging import judged
-from omh_research.phases.search import plan_of
+from omh_research.phases.search import plan_of, unsearched
 
 
 def gaps_of(snapshot: Snapshot) -> tuple[str, ...]:
@@ -39,6 +40,8 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
         return rounds.run(snapshot, services)
     plan = plan_of(snapshot)
     state = snapshot.state
+    if unsearched(snapshot, plan):
+        return _back_to_search(snapshot, plan)
     gaps = gaps_of(snapshot)
     step = state.step + 1
     complete = event.make(Word.GAP_CHECK_COMPLETE, state.slug, step, gaps=len(gaps))
@@ -80,4 +83,21 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
         events=tuple(events),
         changes=changes,
         notes=notes,
+    )
+
+
+def _back_to_search(snapshot: Snapshot, plan: Plan) -> Outcome:
+    """The plan was changed after the search: what it now names is searched first (E17)."""
+    state = snapshot.state
+    added = unsearched(snapshot, plan)
+    gone = [name for name in state.completed_subtopics if name not in plan.names]
+    revised = event.make(Word.PLAN_REVISED, state.slug, state.step + 1, added=added)
+    notes = [f"the plan was changed after the search; to be searched: {'; '.join(added)}"]
+    if gone:
+        notes.append(f"no longer in the plan, its findings are not used: {'; '.join(gone)}")
+    return Outcome(
+        trigger=Trigger.PLAN_REVISED,
+        events=(revised,),
+        changes={"subtopic_count": len(plan.subtopics)},
+        notes=tuple(notes),
     )

@@ -59,6 +59,12 @@ def batch_of(snapshot: Snapshot, services_tools: tuple[str, ...]) -> list[tuple[
     ]
 
 
+def unsearched(snapshot: Snapshot, plan: Plan) -> tuple[str, ...]:
+    """Return the plan's subtopics that the state does not say are completed (E17)."""
+    done = set(snapshot.state.completed_subtopics)
+    return tuple(name for name in plan.names if name not in done)
+
+
 def run(snapshot: Snapshot, services: Services) -> Outcome:
     """Return the outcome of one batch."""
     plan = plan_of(snapshot)
