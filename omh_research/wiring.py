@@ -27,7 +27,7 @@ from omh_research.holding import fence_of
 from omh_research.phases.accounts import spent_on
 from omh_research.phases.contract import SEARCH_TOOLS, Services
 from omh_research.project import Project
-from omh_research.providers.interface import Reader, SearchProvider
+from omh_research.providers.interface import Reader, Renewable, SearchProvider
 from omh_research.store.mailbox import Mailbox
 from omh_research.store.sources import Sources
 
@@ -46,6 +46,7 @@ class Wiring:
         self._project = project
         self._sources: dict[tuple[str, ...], tuple[Sequence[SearchProvider], Reader]] = {}
         self._corpora: dict[tuple[str, ...], Callable[[], Refreshed]] = {}
+        self._looked: set[tuple[str, int]] = set()
 
     def role_text(self, name: str) -> str:
         """Return a role's text: the project's own, else the packaged one (spec D5)."""
@@ -188,7 +189,7 @@ class Wiring:
         record = Sources(layout, state.slug, canonical, fence)
         mailbox = Mailbox(layout, state.slug, fence)
         budget = budget_of(granted_caps(snapshot))
-        rules = LibraryRules(canonical, self._project.now, budget, Traffic())
+        rules = LibraryRules(canonical, self._project.now, budget, Traffic(), state.retries)
 
         def library_for(task: Task) -> Library | None:
             own = options.corpus or options.bundle
@@ -196,6 +197,7 @@ class Wiring:
             if not wants or task.role not in ("researcher", "planner"):
                 return None
             providers, reader = self.sources_of(options)
+            self._look_again(reader, (state.slug, state.retries))
             subquestion = task.brief.subtopic or "(plan)"
             return RecordedLibrary(subquestion, record, providers, reader, rules)
 
@@ -214,6 +216,13 @@ class Wiring:
             can_scope_tools=delegate.can_scope_tools,
             research_tools=tools,
         )
+
+    def _look_again(self, reader: Reader, run: tuple[str, int]) -> None:
+        """Look at the folders anew for each run and after each retry: a process may live long."""
+        if run not in self._looked:
+            self._looked.add(run)
+            if isinstance(reader, Renewable):
+                reader.renew()
 
     def _without_model(self, task: Task) -> Reply:
         from omh_research.delegates.extractive import ExtractiveDelegate

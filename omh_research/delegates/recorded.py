@@ -1,8 +1,10 @@
 """The recording library: caps, record and providers behind one door (spec T5, T19, T23).
 
 Job: the `Library` a researcher is handed. Every search and every read is looked up in the run's
-record first, counted against the caps, made, and recorded before its answer is returned. Refuses
-a fetch past the budget and says so. Importers: wiring.
+record first, counted against the caps, made, and recorded before its answer is returned. What is
+local (a corpus) costs nothing and may have changed: an operator's retry looks it up anew, with a
+new budget; what was fetched from the web stays fetched. Refuses a fetch past the budget and says
+so. Importers: wiring.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from msgspec import Struct
 from omh_research.delegates.traffic import Traffic
 from omh_research.documents.source import Fetch, Hit, Page
 from omh_research.errors import ProviderError
-from omh_research.providers.interface import Reader, SearchProvider
+from omh_research.providers.interface import Reader, Renewable, SearchProvider
 
 
 class Record(Protocol):
@@ -79,6 +81,11 @@ class RecordedLibrary:
     ) -> None:
         self._subquestion, self._record = subquestion, record
         self._providers, self._reader, self._rules = tuple(providers), reader, rules
+        self._retry = rules.retry if isinstance(reader, Renewable) else 0
+
+    def _rows(self) -> list[Fetch]:
+        """Return the rows that still hold: of a local source those since the last retry."""
+        return [row for row in self._record.rows() if row.retry == self._retry]
 
     def search(self, query: str, *, limit: int = 10) -> list[Hit]:
         """Return hits from the record, else from the first provider that answers.
@@ -114,7 +121,7 @@ class RecordedLibrary:
         )
 
     def _recorded_search(self, folded: str, provider: str) -> list[Hit] | None:
-        for row in self._record.rows():
+        for row in self._rows():
             if (row.kind, row.query, row.provider) != ("search", folded, provider):
                 continue
             if row.status != "ok" or not row.sha256:
@@ -132,7 +139,7 @@ class RecordedLibrary:
             return self._fetch(canonical, url) if known is None else known
 
     def _known(self, canonical: str, url: str) -> Page | None:
-        for row in self._record.rows():
+        for row in self._rows():
             if row.kind == "fetch" and row.canonical_url == canonical and row.charge:
                 known = self._recorded_page(row, url)
                 if known is not None:
@@ -172,6 +179,7 @@ class RecordedLibrary:
             title=page.title,
             date=page.date,
             detail=page.detail,
+            retry=self._retry,
         )
         if page.state != "ok":
             return row
@@ -198,7 +206,7 @@ class RecordedLibrary:
     def remaining_fetches(self) -> int:
         """Return how many more reads this task may make."""
         with self._rules.traffic.settled():
-            charged = [row for row in self._record.rows() if row.charge]
+            charged = [row for row in self._rows() if row.charge]
             total, own = self._rules.traffic.reserved(self._subquestion)
         own += sum(row.charge for row in charged if row.subquestion == self._subquestion)
         total += sum(row.charge for row in charged)
@@ -206,7 +214,7 @@ class RecordedLibrary:
         return max(0, min(budget.total - total, budget.per_subquestion - own))
 
     def _refuse(self, canonical: str) -> None:
-        for row in self._record.rows():
+        for row in self._rows():
             if (row.status, row.canonical_url) == ("refused_cap", canonical) and (
                 row.subquestion == self._subquestion
             ):
@@ -217,13 +225,14 @@ class RecordedLibrary:
             accessed_at=self._rules.now(),
             canonical_url=canonical,
             subquestion=self._subquestion,
+            retry=self._retry,
         )
         self._record.record(row)
 
     def _note_repeat(
         self, kind: str, *, query: str = "", canonical_url: str = "", provider: str = ""
     ) -> None:
-        for row in self._record.rows():
+        for row in self._rows():
             if (row.kind, row.status, row.query, row.canonical_url, row.subquestion) == (
                 kind, "deduplicated", query, canonical_url, self._subquestion,
             ):  # fmt: skip
@@ -237,6 +246,7 @@ class RecordedLibrary:
                 canonical_url=canonical_url,
                 subquestion=self._subquestion,
                 provider=provider,
+                retry=self._retry,
             )
         )
 
@@ -259,16 +269,21 @@ class RecordedLibrary:
             provider=provider,
             sha256=sha256,
             detail=detail,
+            retry=self._retry,
         )
 
 
 class LibraryRules(Struct, frozen=True):
-    """What every library of a run shares: URL form, clock, budget, requests under way."""
+    """What every library of a run shares: URL form, clock, budget, requests under way.
+
+    `retry` counts the operator's retries of the run so far (spec E14).
+    """
 
     canonical: Callable[[str], str]
     now: Callable[[], str]
     budget: Budget
     traffic: Traffic
+    retry: int = 0
 
 
 def _with(row: Fetch, **changes: Any) -> Fetch:

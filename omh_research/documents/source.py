@@ -75,7 +75,8 @@ class Fetch(Struct, frozen=True, omit_defaults=True):
     `kind` is "search" or "fetch"; a search has `query` and `provider`, a fetch `canonical_url`.
     `status` is "ok", "deduplicated", "refused_cap" or a page state. `charge` is 1 for an attempt
     that counts against the caps, 0 otherwise. `sha256` names the
-    held text of an ok fetch, or the kept hit list of an ok search.
+    held text of an ok fetch, or the kept hit list of an ok search. `retry` counts the operator's
+    retries before it; only a look into a local corpus has one, for it is made anew after each.
     """
 
     kind: str
@@ -93,3 +94,4 @@ class Fetch(Struct, frozen=True, omit_defaults=True):
     detail: str = ""
     page_starts: tuple[int, ...] = ()
     identifiers: Identifiers = Identifiers()
+    retry: int = 0

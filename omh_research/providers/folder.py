@@ -1,8 +1,8 @@
 """A folder of documents as search provider and reader (spec D6, E42).
 
 Job: answer searches and reads from the index of the `--corpus` folders; the index is brought up to
-date at the first use, once per process. Refuses the network and every path outside the folders:
-a document is known by its `corpus:` name only. Importers: wiring.
+date at the first use, and at the first after `renew`. Refuses the network and every path outside
+the folders: a document is known by its `corpus:` name only. Importers: wiring.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class FolderSource:
         self._lock = threading.Lock()
         self._index: CorpusIndex | None = None
         self._refreshed: Refreshed | None = None
+        self._is_stale = True
 
     def search(self, query: str, *, limit: int = 10) -> list[Hit]:
         """Return at most `limit` documents, best first, the best passage of each as snippet.
@@ -57,6 +58,11 @@ class FolderSource:
         assert self._refreshed is not None
         return self._refreshed
 
+    def renew(self) -> None:
+        """Look at the folders again before the next answer; they may have changed."""
+        with self._lock:
+            self._is_stale = True
+
     def close(self) -> None:
         """Close the index; the next use opens it again."""
         with self._lock:
@@ -67,9 +73,11 @@ class FolderSource:
     def _ready(self) -> CorpusIndex:
         with self._lock:
             if self._index is None:
-                index = CorpusIndex(self._folders, self._index_path)
-                self._refreshed = index.refresh()
-                self._index = index
+                self._index = CorpusIndex(self._folders, self._index_path)
+                self._is_stale = True
+            if self._is_stale:
+                self._refreshed = self._index.refresh()
+                self._is_stale = False
             return self._index
 
 

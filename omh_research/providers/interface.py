@@ -6,7 +6,7 @@ Importers: providers, delegates, wiring. Phases never import it (spec E19).
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from omh_research.documents.source import Hit, Page
 
@@ -28,4 +28,13 @@ class Reader(Protocol):
 
     def read(self, url: str) -> Page:
         """Return the page; `state` says how it went."""
+        ...
+
+
+@runtime_checkable
+class Renewable(Protocol):
+    """A reader of files of this machine: it costs nothing, and what it reads may change."""
+
+    def renew(self) -> None:
+        """Look at the files again before the next answer."""
         ...

@@ -115,14 +115,22 @@ class Sources:
         return data.decode("utf-8", "replace")
 
     def held(self) -> dict[str, HeldText]:
-        """Return the held texts by canonical URL, each with its text; the first fetch wins."""
+        """Return the held texts by canonical URL, each with its text.
+
+        The first fetch wins, but a document of a local corpus counts as it was read last: after
+        an operator's retry it is read anew.
+        """
         found: dict[str, HeldText] = {}
+        read_at: dict[str, int] = {}
         for row in self.rows():
-            if row.kind != "fetch" or not row.sha256 or row.canonical_url in found:
+            if row.kind != "fetch" or not row.sha256:
+                continue
+            if row.retry <= read_at.get(row.canonical_url, -1):
                 continue
             text = self.text(row.sha256)
             if text is None:
                 continue
+            read_at[row.canonical_url] = row.retry
             found[row.canonical_url] = HeldText(
                 url=row.canonical_url,
                 sha256=row.sha256,
