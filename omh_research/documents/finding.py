@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -82,6 +83,7 @@ class ParsedFinding(Struct, frozen=True):
         return not self.sources or INSUFFICIENT in self.synthesis
 
 
+@lru_cache(maxsize=16)  # a phase reads the same few answers for several ends
 def parse_finding(text: str) -> ParsedFinding:
     """Read a researcher's answer; any text gives a result, never an error.
 

@@ -6,7 +6,6 @@ to read what stands below it. Importers: documents.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache
 
@@ -134,8 +133,11 @@ class LabelLine(Struct, frozen=True):
 
 def fold_label(text: str) -> str:
     """Return a section name in the form of the tables: NFKC, lower case, bare of markup."""
-    folded = unicode_form("NFKC", text).casefold().replace("_", " ")
-    folded = "".join(char for char in folded if unicodedata.category(char) not in _SYMBOLS)
+    if text.isascii():
+        folded = text.lower().replace("_", " ").replace("^", "").replace("`", "")
+    else:
+        folded = unicode_form("NFKC", text).casefold().replace("_", " ")
+        folded = "".join(char for char in folded if unicodedata.category(char) not in _SYMBOLS)
     folded = _NUMBERING.sub("", folded.strip(_MARKUP + ":."), count=1)
     return " ".join(folded.split()).strip(_MARKUP + ":.")
 
@@ -177,5 +179,6 @@ def read_label_line(line: str) -> LabelLine | None:
 
 @cache
 def _names(section: str) -> frozenset[str]:
-    """Return the folded names of one section."""
-    return frozenset(fold_label(name) for name in re.split(r"[|\n]", _NAMES[section])) - {""}
+    """Return the names of one section; the tables hold them folded."""
+    lines = _NAMES[section].split("\n")
+    return frozenset(name.strip() for line in lines for name in line.split("|")) - {""}
