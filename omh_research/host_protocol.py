@@ -29,6 +29,7 @@ from omh_research.phases.contract import AwaitingHost
 from omh_research.phases.judging import trouble_of
 from omh_research.phases.standing import run_phase
 from omh_research.project import Project
+from omh_research.status import no_such_run
 from omh_research.store.mailbox import Mailbox
 from omh_research.store.sources import Sources
 
@@ -79,10 +80,7 @@ def ended_report(project: Project, slug: str) -> StepReport:
     end = project.reader.ended(slug)
     if end in ("confirmed", "cancelled"):
         return StepReport(slug=slug, phase=end, status=end)
-    raise NoSuchRunError(
-        f"No run {slug} here{' (it was cleared)' if end == 'cleared' else ''}.",
-        hint="`omh-research status` lists the runs of this root.",
-    )
+    raise no_such_run(project, slug, end)
 
 
 def step(project: Project, slug: str, services_for: ServicesFor) -> StepReport:

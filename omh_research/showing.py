@@ -30,6 +30,10 @@ def part_of(project: Project, slug: str, part: str) -> str:
     }
     text = readers[part](project, check_slug(slug))
     if not text:
+        from omh_research.status import ended_status
+
+        if project.reader.state_bytes(slug) is None and project.reader.plan_text(slug) is None:
+            ended_status(project, slug)  # raises where there is nothing of it at all
         raise NoSuchRunError(
             f"{slug} has no {part} here.", hint=f"`omh-research status {slug}` says where it is."
         )

@@ -7,7 +7,9 @@ to write, and to import more than it needs: it is polled. Importers: operate, ap
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
@@ -17,6 +19,9 @@ from omh_research.errors import DamagedFileError, NoSuchRunError, OmhError, Usag
 from omh_research.project import Project
 from omh_research.store import disk, heartbeat, lock
 from omh_research.store.row import Row, row_of
+
+if TYPE_CHECKING:
+    from omh_research.documents.plan_file import Plan
 
 
 class RunStatus(Struct, frozen=True, kw_only=True):
@@ -60,6 +65,16 @@ def status_all(project: Project) -> list[RunStatus]:
             for row in listing.rows]  # fmt: skip
 
 
+def confirmed_reports(project: Project, active: Collection[str]) -> list[str]:
+    """Return the slugs of the confirmed reports whose runs have ended, the oldest day first.
+
+    Only the heads of reports that are of no `active` run are read.
+    """
+    ended = project.reader.report_slugs(active)
+    found = [slug for slug in ended if project.reader.report_status(slug) == "confirmed"]
+    return sorted(found, key=lambda slug: (slug[-DATED:], slug))
+
+
 def status_one(project: Project, slug: str) -> RunStatus:
     """Return one run, an ended one included.
 
@@ -97,6 +112,7 @@ def check_slug(slug: str) -> None:
         )
 
 
+DATED = len("20261130-0000")  # how a slug ends: its day, four digits
 _RECOVER = "omh-research recover --move-damaged moves damaged files aside"
 
 
@@ -108,10 +124,7 @@ def ended_status(project: Project, slug: str) -> RunStatus:
     """
     end = project.reader.ended(slug)
     if end not in ("confirmed", "cancelled"):
-        raise NoSuchRunError(
-            f"No run {slug} here{' (it was cleared)' if end == 'cleared' else ''}.",
-            hint="`omh-research status` lists the runs of this root.",
-        )
+        raise no_such_run(project, slug, end)
     plan = None
     try:
         plan = project.reader.plan(slug)
@@ -126,9 +139,32 @@ def ended_status(project: Project, slug: str) -> RunStatus:
         delegate=plan.delegate if plan is not None else "",
         started_at=plan.started_at if plan is not None else "",
         subtopics_total=len(plan.subtopics) if plan is not None else 0,
-        subtopics_done=len(plan.subtopics) if plan is not None and end == "confirmed" else 0,
+        subtopics_done=_searched(project, plan, end) if plan is not None else 0,
         report=project.layout.relative(report) if os.path.lexists(report) else "",
         next_step=f"omh-research show {slug} --report" if end == "confirmed" else "",
+    )
+
+
+def no_such_run(project: Project, slug: str, end: str = "") -> NoSuchRunError:
+    """Return the error of a slug without state that did not end as far as its files say (E41).
+
+    A report that is there all the same is named with what its status line reads (E34).
+    """
+    cleared = " (it was cleared)" if end == "cleared" else ""
+    word = project.reader.report_status(slug)
+    if word is None:
+        return NoSuchRunError(
+            f"No run {slug} here{cleared}.",
+            hint="`omh-research status` lists the runs and confirmed reports of this root.",
+        )
+    path = project.layout.relative(project.layout.report(slug))
+    reads = f"its status reads {word}"
+    if word == "damaged":
+        reads = "its head has no plain status line (a byte order mark, other quotes?)"
+    return NoSuchRunError(
+        f"No run {slug} is active here{cleared}. There is a report, {path}, but {reads}: only "
+        "`status: confirmed` counts.",
+        hint="If it was confirmed once, its file was changed since: put it back as it was.",
     )
 
 
@@ -164,6 +200,16 @@ def _from_row(project: Project, row: Row, beating: bool, cancelling: bool) -> Ru
         blocked_reason=row.blocked_reason,
         next_step=_next_step(row.slug, status, row.delegate),
     )
+
+
+def _searched(project: Project, plan: Plan, end: str) -> int:
+    """Return how many subtopics an ended run had findings for."""
+    if end == "confirmed":
+        return len(plan.subtopics)
+    from omh_research.documents.names import finding_stems
+
+    paths = [project.layout.finding(plan.slug, stem) for stem in finding_stems(plan.names)]
+    return sum(map(os.path.isfile, paths))
 
 
 def _is_running(project: Project, slug: str, beat: heartbeat.Heartbeat | None) -> bool:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ROOT = click.option("--root", type=click.Path(), default=None, help="Project root (or OMH_ROOT).")
 JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 WAIT_POLL_S = 0.2
+MAX_REPORTS = 20
 EXIT_OF_END = {"confirmed": 0, "cancelled": 4}
 
 
@@ -31,7 +32,10 @@ EXIT_OF_END = {"confirmed": 0, "cancelled": 4}
 @ROOT
 @JSON
 def status(slug: str | None, batch_id: str, root: str | None, as_json: bool) -> int:
-    """List every run, or show run SLUG, or a batch. Never writes, never waits."""
+    """List the active runs and the confirmed reports, or show run SLUG (an ended one too).
+
+    With --batch, show a batch. Never writes, never waits.
+    """
     if batch_id:
         return _batch_status(open_project(root), batch_id, as_json)
     from omh_research import status as looking
@@ -45,11 +49,26 @@ def status(slug: str | None, batch_id: str, root: str | None, as_json: bool) -> 
             click.echo(visible(_detail(one)))
         return {"cancelled": 4, "damaged": 7}.get(one.status, 0)
     rows = looking.status_all(project)
+    confirmed = looking.confirmed_reports(project, {row.slug for row in rows})
     if as_json:
-        print_json({"ok": True, "runs": [looking.as_json(row) for row in rows]})
+        more = {"confirmed": confirmed} if confirmed else {}
+        print_json({"ok": True, "runs": [looking.as_json(row) for row in rows], **more})
     else:
-        click.echo("\n".join(visible(_line(row)) for row in rows) or "No runs here.")
+        lines = [visible(_line(row)) for row in rows] + _reports(confirmed)
+        click.echo("\n".join(lines) or "No runs here.")
     return 0
+
+
+def _reports(slugs: list[str]) -> list[str]:
+    """Return the lines about the confirmed reports: how many, and the latest by name."""
+    if not slugs:
+        return []
+    noun = "report" if len(slugs) == 1 else "reports"
+    earlier = len(slugs) - MAX_REPORTS
+    lines = [f"{len(slugs)} confirmed {noun} (show SLUG prints one):"]
+    if earlier > 0:
+        lines.append(f"  … {earlier} earlier ones: status --json names them all")
+    return lines + [f"  {slug}" for slug in slugs[-MAX_REPORTS:]]
 
 
 def _batch_status(project: Project, batch_id: str, as_json: bool) -> int:

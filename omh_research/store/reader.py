@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from omh_research.documents.state import SLUG, State, load_json_object, parse_state
@@ -255,12 +255,19 @@ class Reader:
 
     def plan_slugs(self) -> list[str]:
         """Return the slugs that have a plan, sorted."""
+        return self._slugs_of("-plan.md", ())
+
+    def report_slugs(self, besides: Collection[str]) -> list[str]:
+        """Return the slugs that have a report, whatever its status, but not `besides`; sorted."""
+        return self._slugs_of("-report.md", besides)
+
+    def _slugs_of(self, ending: str, besides: Collection[str]) -> list[str]:
         folder = self.layout.research_dir
         if not (disk.check_directory(self.layout.base) and disk.check_directory(folder)):
             return []
-        with os.scandir(folder) as entries:
-            names = [entry.name for entry in entries if entry.name.endswith("-plan.md")]
-        return sorted(name[:-8] for name in names if SLUG.fullmatch(name[:-8]))
+        cut = -len(ending)
+        stems = {name[:cut] for name in os.listdir(folder) if name[cut:] == ending}
+        return sorted(stem for stem in stems.difference(besides) if SLUG.fullmatch(stem))
 
     def snapshot(self, slug: str) -> Snapshot:
         """Read everything one lap needs, once.
