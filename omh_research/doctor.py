@@ -17,6 +17,7 @@ from msgspec import Struct
 from omh_research.errors import OmhError
 from omh_research.settings import CONFIG_NAME, Settings
 from omh_research.store import disk, lock
+from omh_research.store.layout import Layout
 
 EXTRAS = {
     "web": ("trafilatura", "pypdfium2"),
@@ -69,8 +70,12 @@ def examine(
 
 
 def _root(settings: Settings) -> Iterator[Check]:
-    base = os.path.join(settings.root, ".omh")
-    folder = base if os.path.isdir(base) else settings.root
+    layout = Layout(settings.root)
+    wrong = list(_folders(layout))
+    if wrong:
+        yield from wrong
+        return
+    folder = layout.base if os.path.isdir(layout.base) else settings.root
     try:
         with tempfile.TemporaryDirectory(prefix=".doctor-", dir=folder) as probe:
             disk.replace(os.path.join(probe, "file"), b"x")
@@ -80,6 +85,24 @@ def _root(settings: Settings) -> Iterator[Check]:
             yield Check("locks", "ok" if held else "bad", "kernel locks work" if held else "fail")
     except (OSError, OmhError) as error:
         yield Check("root", "bad", f"{settings.root} cannot be used: {error}")
+
+
+def _folders(layout: Layout) -> Iterator[Check]:
+    """Yield what stands in the way below `.omh/`: a link or file for a folder, one shut to us."""
+    folders = (
+        layout.base, layout.state_dir, layout.locks_dir, layout.research_dir, layout.logs_dir,
+        layout.batch_dir, layout.cache_dir,
+    )  # fmt: skip
+    shut: list[str] = []
+    for folder in folders:
+        if folder.startswith(tuple(shut)):
+            continue  # it would say the same
+        try:
+            if disk.check_directory(folder) and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+                yield Check("root", "bad", f"{layout.relative(folder)} cannot be written")
+        except OmhError as error:
+            shut.append(folder + os.sep)
+            yield Check("root", "bad", f"{layout.relative(folder)} cannot be used: {error}")
 
 
 def _configuration(settings: Settings, damage: Sequence[str]) -> Iterator[Check]:

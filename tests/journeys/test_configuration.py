@@ -115,6 +115,29 @@ def test_o3_doctor_shows_a_damaged_configuration_as_bad(tmp_path: Path) -> None:
     assert run.cli("doctor", "--json").code == 0
 
 
+@pytest.mark.parametrize("kind", ["file", "link"])
+@pytest.mark.parametrize(
+    "folder", [".omh", ".omh/state", ".omh/state/locks", ".omh/research", ".omh/logs", ".omh/cache"]
+)
+def test_o3_doctor_says_bad_where_a_run_would_refuse(
+    tmp_path: Path, folder: str, kind: str
+) -> None:
+    """O3: what stands in the way of a run is named, rc 1; a run then indeed ends with 7."""
+    run = Run(tmp_path)
+    path = run.root / folder
+    path.parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "elsewhere").mkdir()
+    if kind == "file":
+        path.write_text("in the way")
+    else:
+        path.symlink_to(tmp_path / "elsewhere")
+    ended = run.cli("doctor", "--json")
+    bad = [row for row in ended.json["checks"] if row["state"] == "bad"]
+    assert ended.code == 1 and len(bad) == 1 and folder in bad[0]["detail"]
+    assert run.start().code == 7
+    assert not list((tmp_path / "elsewhere").glob("*"))
+
+
 def test_o3_doctor_tells_keys_of_the_root_and_never_shows_them(tmp_path: Path) -> None:
     secret = "k3y-0f-s0m3b0dy"
     (tmp_path / ".env").write_text(
