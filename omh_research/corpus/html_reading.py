@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 from itertools import islice
 from typing import Any
 
+from omh_research.corpus.hidden import CONTAINERS, drop_hidden, hides
 from omh_research.corpus.taming import tame
 from omh_research.documents.source import Page
 from omh_research.lazy_re import lazy_re
@@ -29,6 +30,8 @@ _BLOCKS = frozenset(
     ("p", "div", "section", "article", "main", "ul", "ol", "dl", "dd", "dt", "figure", "figcaption",
      "blockquote", "table", "tr", "address", "details", "summary", "center", "body")
 )  # fmt: skip
+_ENDS_PARAGRAPH = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "pre", "li", "hr", "nav", "form"))
+_ENDED_BY_NEXT = frozenset(("li", "dd", "dt", "tr", "td", "th", "option"))
 # What the extractor never takes text from: elements, and tags around nothing.
 _WEIGHT = ("style", "svg", "link", "iframe", "input", "source", "select", "textarea", "button")
 _BARE = ("img", "meta")
@@ -141,16 +144,21 @@ def _by_trafilatura(text: str, links: bool) -> str | None:
 def _parsed(text: str) -> Any:
     """Return the page as the extractor would parse it, lighter; the text itself if it is no page.
 
-    One element class instead of a look-up for every element, and no style, drawing, form field
-    or script (but the JSON that holds an article's text), no menu, footer or side note: all that
-    the extractor throws away itself, after it has copied and searched it several times.
+    Nothing that the page does not show. One element class instead of a look-up for every element,
+    and no style, drawing, form field or script (but the JSON that holds an article's text), no
+    menu, footer or side note: all that the extractor throws away itself, after it has copied and
+    searched it several times.
     """
     from lxml import etree, html
-    from trafilatura.utils import is_dubious_html, repair_faulty_html
+    from trafilatura.utils import is_dubious_html, load_html, repair_faulty_html
 
     beginning = text[:50].lower()
     if is_dubious_html(beginning):
-        return text
+        tree = load_html(text)
+        if tree is None:
+            return text
+        drop_hidden(tree)
+        return tree
     repaired = repair_faulty_html(text, beginning)
     try:
         tree = html.fromstring(repaired, parser=_html_parser())
@@ -158,6 +166,7 @@ def _parsed(text: str) -> Any:
         tree = html.fromstring(repaired.encode("utf-8", "surrogatepass"), parser=_html_parser())
     if len(tree) < 1:
         return text
+    drop_hidden(tree)
     etree.strip_elements(tree, *_WEIGHT, with_tail=False)
     etree.strip_tags(tree, *_BARE)
     if _has_text_without_frame(tree):
@@ -225,7 +234,9 @@ class _MainText(HTMLParser):
             self._line.append("\n" if self._preformatted else " ")
         if tag in _VOID:
             return
-        hidden = tag != "p" and ("hidden" in given or given.get("aria-hidden") == "true")
+        self._end_implied(tag)
+        is_icon = tag != "p" and given.get("aria-hidden") == "true"
+        hidden = is_icon or hides(tag, given, is_leaf=tag == "p" or tag not in CONTAINERS)
         if len(self._stack) < MAX_DEPTH:
             self._stack.append(tag)
             if tag in _DROPPED or hidden:
@@ -233,6 +244,18 @@ class _MainText(HTMLParser):
                 self._stack[-1] = tag + "!"
         if not self._skipping:
             self._open(tag)
+
+    def _end_implied(self, tag: str) -> None:
+        """End a hidden paragraph or item whose end tag is left out, or the rest would be hidden."""
+        if not self._skipping:
+            return
+        while tag == "tr" and self._stack and self._stack[-1].rstrip("!") in ("td", "th"):
+            self._skipping -= self._stack.pop().endswith("!")
+        top = self._stack[-1] if self._stack else ""
+        is_next = top == tag + "!" and tag in _ENDED_BY_NEXT
+        if is_next or (top == "p!" and (tag in _BLOCKS or tag in _ENDS_PARAGRAPH)):
+            self._stack.pop()
+            self._skipping -= 1
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "title":
