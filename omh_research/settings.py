@@ -5,8 +5,6 @@ import and refuses to hold a key: keys are read from the environment where they 
 Importers: everybody above the store.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Mapping

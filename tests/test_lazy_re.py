@@ -122,3 +122,17 @@ def test_a_wrong_lazy_pattern_fails_at_its_first_use_each_time() -> None:
     for _ in range(2):
         with pytest.raises(re.error):
             wrong.match("x")
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.characters(max_codepoint=0x7F)))
+def test_patterns_for_ascii_find_there_what_the_general_ones_find(text: str) -> None:
+    from omh_research.tools import proper_names, sentences
+
+    for quick, general in (
+        (proper_names._ASCII_WORD, proper_names._WORD),
+        (sentences._ASCII_END, sentences._END),
+        (sentences._ASCII_NEXT, sentences._NEXT),
+    ):
+        found = [(match.span(), match.groups()) for match in quick.finditer(text)]
+        assert found == [(match.span(), match.groups()) for match in general.finditer(text)]

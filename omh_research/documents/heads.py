@@ -5,8 +5,6 @@ of the log is (spec E3, 10-engine Files); `checked`, the one call between buildi
 rendering it. Refuses I/O and rendering. Importers: documents, phases, store, schemas.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec

@@ -3,8 +3,6 @@
 Job: the RunOptions type, its reading and its public form. Refuses I/O. Importers: everybody.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

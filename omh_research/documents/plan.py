@@ -5,8 +5,6 @@ rules of spec E15, naming the one that is broken. Refuses to invent a subtopic o
 Importers: phases, delegates, cli, store.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

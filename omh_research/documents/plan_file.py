@@ -4,8 +4,6 @@ Job: the Plan type, rendering and strict reading of its frontmatter. Refuses I/O
 judge a plan (that is `documents.plan`). Importers: phases, store, audit, cli.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -66,8 +66,9 @@ def _whole_quotation(line: str) -> tuple[int, int] | None:
     line = line[:20_000]
     end = line.rfind('" [') + 1
     number = line[end + 2 : -1]
-    if line.startswith('- "') and end > 3 and line[-1] == "]" and number.isdecimal():
-        span = (2, end)  # as our own quote lines are
+    begin = 2 if line.startswith("- ") else 0
+    if line.startswith('"', begin) and end > begin + 1 and line[-1] == "]" and number.isdecimal():
+        span = (begin, end)  # as our own quote lines are
     elif match := _LINE.fullmatch(line):
         span = match.span("body")
     else:

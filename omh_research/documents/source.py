@@ -4,8 +4,6 @@ Job: the frozen value types of the provider seam and of the fetch ledger. Refuse
 Importers: providers, delegates, phases, tools, store, literature.
 """
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 PAGE_STATES = (

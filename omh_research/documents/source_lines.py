@@ -62,13 +62,14 @@ _ARXIV = lazy_re(
 )
 _SEPARATOR = lazy_re(r"\s+[—–|·•-]+\s+|\s*[—|]\s*|\s*——\s*|\s{3,}|\t")
 _DATE = lazy_re(
-    r"(?:n\.?d\.?|undated|unknown|无日期|日期不详|(?:c\.?\s*)?(?:1[5-9]|20)\d\d(?!\d).{0,24}"
+    r"(?:undated|unknown|无日期|日期不详|(?:c\.?\s*)?(?:1[5-9]|20)\d\d(?!\d).{0,24}"
     r"|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|[^\W\d]{3,12}\.?\s+(?:\d{1,2},?\s+)?(?:1[5-9]|20)\d\d"
     r"|\d{1,2}\.?\s+[^\W\d]{3,12}\.?,?\s+(?:1[5-9]|20)\d\d)",
     re.IGNORECASE,
-    needs=(*"0123456789", "n.d", "nd", "unknown"),
+    needs=(*"0123456789", "undated", "unknown"),
     beyond_ascii=True,
 )
+_UNDATED = ("n.d", "nd")
 _LINK_WORDS = ("link", "url", "source", "pdf", "web", "链接", "原文")
 _EDGE = ' \t—–-|·•,;:，；：*_"“”'
 
@@ -165,6 +166,10 @@ def _is_path(text: str) -> bool:
     return bool(text) and not any(char in text for char in "{}<>[]|") and text.upper() != "URL"
 
 
+def _is_date(text: str) -> bool:
+    return text.casefold().rstrip(".") in _UNDATED or bool(_DATE.fullmatch(text))
+
+
 def _fields(text: str) -> list[str]:
     """Return the parts of a line between its separators; "—", the template's own, is cheap."""
     parts = text.split(" — ")
@@ -179,21 +184,19 @@ def _fields(text: str) -> list[str]:
 def _tail_fields(tail: str) -> tuple[str, str]:
     """Return (credibility, date) from what follows the address."""
     credibility = date = ""
-    for field in _fields(tail.strip(" \t>)")):
+    for field in _fields(tail.strip(" \t>)").removeprefix("— ")):
         word = field.strip(_EDGE + "()[]（）【】.")
         if not word:
             continue
-        if not date and word.casefold() in ("n.d", "nd"):
-            date = "n.d."
-        elif not date and _DATE.fullmatch(word):
-            date = word
+        if not date and _is_date(word):
+            date = "n.d." if word.casefold() in _UNDATED else word
         elif not credibility and len(word) <= 60:
             credibility = word
     if (
         credibility
         and not date
         and (match := re.fullmatch(r"(\w+)\s*[,，;(（]\s*(.+)", credibility))
-        and _DATE.fullmatch(match[2].strip("()（） "))
+        and _is_date(match[2].strip("()（） "))
     ):
         credibility, date = match[1], match[2].strip("()（） ")
     return credibility, date
@@ -214,7 +217,7 @@ def _parse_row(line: str) -> Source | None:
             continue
         if number == 0 and i == 0 and (digits := re.fullmatch(r"[A-Za-z]{0,2}(\d{1,4})", word)):
             number = int(digits[1])
-        elif not date and _DATE.fullmatch(word):
+        elif not date and _is_date(word):
             date = word
         elif not title and i < at:
             title = word

@@ -4,8 +4,6 @@ Job: the State type, its strict reading, its rendering, its migrations. Refuses 
 another program added at top level are kept in `unknown` and written back. Importers: everybody.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

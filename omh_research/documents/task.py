@@ -4,8 +4,6 @@ Job: the frozen value types of the delegate seam. Refuses to know who answers or
 are kept. Importers: phases, delegates, store, cli.
 """
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from omh_research.documents.source import Fetch, HeldText

@@ -5,8 +5,6 @@ between machines (`store.lease`); on one machine the kernel lock decides. Refuse
 a heartbeat that cannot be written is no failure. Importers: store, holding, status.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import threading
