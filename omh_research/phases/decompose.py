@@ -24,6 +24,7 @@ from omh_research.outcome import Artifact, Outcome, Rows, render_json
 from omh_research.phases import goals, landscape
 from omh_research.phases.accounts import accounted
 from omh_research.phases.contract import MAX_FAILURES, Services, language_of
+from omh_research.phases.subtopic_names import check_names
 from omh_research.phases.granting import overrides
 from omh_research.tools import caps
 
@@ -47,6 +48,7 @@ def settle(subtopics: tuple[Subtopic, ...], lowered: dict[str, float]) -> Settle
     """
     check_plan(subtopics, counted=False)
     names = [subtopic.name for subtopic in subtopics]
+    check_names(tuple(names))
     granted = caps.plan({"subquestions": names, "depth": 0, "caps": lowered})
     kept = list(granted["subquestions"])
     chosen = tuple(subtopic for subtopic in subtopics if subtopic.name in kept)

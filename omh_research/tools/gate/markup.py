@@ -43,8 +43,7 @@ _MAX_TOLD = 5
 def check_markup(given: GateInput, body: str) -> Iterator[Failure]:
     """Yield HTML in the report and bare addresses in `body`, the text outside its Sources list."""
     known = _Known(given)
-    report = _CODE.sub(" ", given.report)
-    tags = (*_comments(report), *dict.fromkeys(match[0] for match in _HTML.finditer(report)))
+    tags = find_html(given.report)
     if tag := next((tag for tag in tags if not known.holds(tag)), ""):
         message = f"{tag[:60]!r}: a report holds no HTML; write Markdown only."
         yield Failure("html", "text", message)
@@ -57,6 +56,12 @@ def check_markup(given: GateInput, body: str) -> Iterator[Failure]:
         told.add(host)
         message = f"{address} is in no finding; keep addresses in the Sources list."
         yield Failure("address_not_in_findings", "text", message)
+
+
+def find_html(text: str) -> tuple[str, ...]:
+    """Return the comments and tags of `text`, each tag once; code is no markup."""
+    plain = _CODE.sub(" ", text)
+    return (*_comments(plain), *dict.fromkeys(match[0] for match in _HTML.finditer(plain)))
 
 
 def _comments(text: str) -> Iterator[str]:
