@@ -24,8 +24,8 @@ from omh_research.outcome import Artifact, Outcome, Rows, render_json
 from omh_research.phases import goals, landscape
 from omh_research.phases.accounts import accounted
 from omh_research.phases.contract import MAX_FAILURES, Services, language_of
-from omh_research.phases.subtopic_names import check_names
 from omh_research.phases.granting import overrides
+from omh_research.phases.subtopic_names import check_names
 from omh_research.tools import caps
 
 CAPS_PLAN = "caps_plan.json"

@@ -29,7 +29,7 @@ USUAL = (
 
 @pytest.mark.parametrize("name", UNUSABLE)
 def test_e15_a_name_that_is_no_heading_is_refused_with_its_reason(name: str) -> None:
-    with pytest.raises(PlanError, match="cannot stand: it |cannot stand: as a heading") as refused:
+    with pytest.raises(PlanError, match=r"cannot stand: (it|as a heading) ") as refused:
         check_names(("Fine", name))
     assert ascii(name)[1:-1] in refused.value.message and refused.value.hint
 
