@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from omh_research.documents.heading_text import heading_text
 from omh_research.lazy_re import lazy_re
 
 TARGET_CHARS = 900
@@ -34,7 +35,7 @@ def split_passages(text: str) -> Iterator[tuple[str, str]]:
             yield from _pieces(text, (start, end), limit, heading)
             start = match[0]
         if title:
-            heading = title.group(1).strip("# \t")
+            heading = heading_text(title.group(1))
         end = match[1]
     yield from _pieces(text, (start, end), limit, heading)
 

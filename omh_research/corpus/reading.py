@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from omh_research.corpus.encoding import decode
+from omh_research.documents.heading_text import heading_text
 from omh_research.documents.source import Page
 from omh_research.lazy_re import lazy_re
 
@@ -169,7 +170,7 @@ def _heading(text: str, start: int) -> str:
     found = _HEADING.search(head) if "#" in head else None
     if not found and "\n==" in head:
         found = _UNDERLINED.search(head)
-    return found.group(1).strip("# \t") if found else ""
+    return heading_text(found.group(1)) if found else ""
 
 
 def _titled(page: Page, path: str) -> Page:

@@ -29,6 +29,7 @@ from omh_research.documents.evidence_lines import (
 )
 from omh_research.documents.frontmatter import strip_leading_block
 from omh_research.documents.gaps import read_gaps
+from omh_research.documents.heading_text import heading_text
 from omh_research.documents.labels import FINDING_SECTIONS, match_section, read_label_line
 from omh_research.documents.source_lines import Source, find_links, parse_source_line
 from omh_research.lazy_re import lazy_re
@@ -242,9 +243,8 @@ def _read_synthesis(body: dict[str, str], notes: list[str]) -> str:
 
 
 def _first_line(text: str) -> str:
-    return next(
-        (line.strip().strip("*_`#[]").strip() for line in text.split("\n") if line.strip()), ""
-    )
+    line = next((line.strip() for line in text.split("\n") if line.strip()), "")
+    return heading_text(line.lstrip("*_`#[] \t").rstrip("*_`[] \t"))
 
 
 def _one_line(text: str) -> str:

@@ -12,6 +12,7 @@ import re
 from msgspec import Struct
 
 from omh_research.documents.answer_text import is_fence_line
+from omh_research.documents.heading_text import heading_text
 from omh_research.documents.labels import (
     REPORT_SECTIONS,
     fold_label,
@@ -24,7 +25,7 @@ from omh_research.unicode_form import unicode_form
 INSUFFICIENT = "(insufficient sources for this subtopic)"
 UNVERIFIED = "(unverified)"
 
-_HEADING = lazy_re(r"[ ]{0,3}(#{1,6})(?:[ \t]+|(?=[^\s#]))(.*?)[ \t#]*")
+_HEADING = lazy_re(r"[ ]{0,3}(#{1,6})(?:[ \t]+|(?=[^\s#]))(.*)")
 _UNDERLINE = lazy_re(r"[ ]{0,3}(=+|-{3,})[ \t]*")
 _FOLD_DROP = lazy_re(r"\[\d[\d,;\s–-]*\]|[\W_]+")
 
@@ -157,7 +158,7 @@ def _lines_with_headings(body: str) -> list[tuple[str, int, str]]:
 def _heading(line: str) -> tuple[str, int]:
     match = _HEADING.fullmatch(line[:1_000])
     if match and match[2].strip("#* \t"):
-        return match[2].strip().strip("*_").strip(), len(match[1])
+        return heading_text(match[2]).strip().strip("*_").strip(), len(match[1])
     text = line.strip()
     bold = (
         len(text) > 4

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from omh_research.documents.heading_text import heading_text
 from omh_research.documents.source import Page
 from omh_research.extractive.labels import Labels
 from omh_research.lazy_re import lazy_re
@@ -40,7 +41,8 @@ def one_line(text: str) -> str:
 
 def plain_label(text: str) -> str:
     """Return text that stands outside quotes (titles, topics): no brackets, links or markers."""
-    label = _SCHEME.sub("", one_line(text).translate(_BRACKETS)).strip(" -#")
+    label = heading_text(_SCHEME.sub("", one_line(text).translate(_BRACKETS)).lstrip(" -#"))
+    label = label.rstrip(" -")
     printable = "".join(char if char.isprintable() else " " for char in label)
     label = one_line(printable)
     if len(label) <= MAX_TITLE_CHARS:
