@@ -81,7 +81,8 @@ def cli() -> None:
     """A research engine that survives anything: five phases on plain files, every quote checked.
 
     Exit codes: 0 done or confirmed, 1 failure, 2 usage, 3 blocked, 4 cancelled, 5 waiting for the
-    host, 6 busy, 7 no such run or damaged files, 8 a prerequisite is missing, 124 wait timed out.
+    host, 6 busy, 7 no such run or damaged files, 8 a prerequisite is missing, 124 wait timed out,
+    130 interrupted (Ctrl-C): the run carries on where it stopped.
     """
 
 
@@ -111,7 +112,8 @@ def _end(error: Exception, as_json: bool) -> NoReturn:
         questions = error.questions if isinstance(error, ScopeError) else ()
         _fail(error.code, str(error), error.exit_code, as_json, questions)
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        click.echo(error.ctx.get_help() if error.ctx else "", err=True)
+        with contextlib.suppress(OSError):
+            click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         sys.exit(2)
     if isinstance(error, click.UsageError):
         usage = f"{error.ctx.get_usage()}\n" if error.ctx is not None and not as_json else ""

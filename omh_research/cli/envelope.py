@@ -7,6 +7,7 @@ file. A lone `--` before the options is ignored. Refuses to compute. Importers: 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -89,7 +90,8 @@ def _finite(value: object) -> object:
 def fail(reason: str) -> NoReturn:
     """Print the failure envelope on stderr and exit 1."""
     text = json.dumps({"ok": False, "error": " ".join(reason.split())}, ensure_ascii=True)
-    click.echo(text, err=True)
+    with contextlib.suppress(OSError):  # nobody is left to tell
+        click.echo(text, err=True)
     sys.exit(1)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from omh_research.cli.opening import open_project
-from omh_research.cli.output import judge, refuse_inside, write
+from omh_research.cli.output import judge, refuse_inside, refuse_stdout, write
 from omh_research.cli.render import print_json
 from omh_research.errors import UsageError
 
@@ -60,6 +60,7 @@ def _write_folder(project: Project, slug: str, out: str) -> str:
     from omh_research.export.view import view_of
 
     base = project.layout.root
+    refuse_stdout(out, "-o")
     if out:
         refuse_inside(out, base, "-o")
     if out and os.path.lexists(out) and not os.path.isdir(out):

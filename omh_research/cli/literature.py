@@ -70,7 +70,7 @@ def run(as_json: bool, **given: Any) -> int:
 
     Exit 0 for success and partial_success, 1 for a failed run (its manifest says why).
     """
-    from omh_research.cli.output import refuse_inside
+    from omh_research.cli.output import refuse_inside, refuse_stdout
     from omh_research.literature.searching import outside, run_search
     from omh_research.project import random_hex, utc_now
     from omh_research.providers.web import web_environ
@@ -78,6 +78,7 @@ def run(as_json: bool, **given: Any) -> int:
     from omh_research.transport import Transport
 
     settings = load_settings()
+    refuse_stdout(given["output_dir"], "--output-dir")
     refuse_inside(given["output_dir"] or ".", settings.root, "--output-dir")
     environ = web_environ(settings)
     world = outside(Transport(environ=environ), clock=utc_now, rand=random_hex, environ=environ)

@@ -88,6 +88,19 @@ def judge(out: str, root: str, option: str, *, follow: bool = True) -> Output:
     return Output(out, real, mode=stat.S_IMODE(info.st_mode))
 
 
+def refuse_stdout(out: str, option: str) -> None:
+    """Refuse the names of standard output where a folder is written: `-` would become a folder.
+
+    Raises:
+        UsageError: `out` is one of them.
+    """
+    if out in _STDOUT:
+        raise UsageError(
+            f"{option} {out}: a folder of files cannot go to standard output.",
+            hint="Name a folder.",
+        )
+
+
 def refuse_inside(path: str, root: str, option: str) -> None:
     """Refuse a path that lies in the project's `.omh/`, links and `..` resolved.
 

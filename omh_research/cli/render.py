@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -20,8 +21,9 @@ def print_json(value: dict[str, Any]) -> None:
 
 
 def say(text: str) -> None:
-    """Print progress or a note on stderr."""
-    click.echo(visible(text), err=True)
+    """Print progress or a note on stderr; where nobody can be told, the work goes on."""
+    with contextlib.suppress(OSError):
+        click.echo(visible(text), err=True)
 
 
 def is_terminal() -> bool:
@@ -34,7 +36,8 @@ def fault_of(error: BaseException) -> str:
     if os.environ.get("OMH_DEBUG", "") not in ("", "0"):
         import traceback
 
-        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        with contextlib.suppress(OSError):
+            click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     if isinstance(error, ImportError):
         return f"The installation is incomplete or damaged ({what}). Install omh-research anew."

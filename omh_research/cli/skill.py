@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from omh_research.cli.output import refuse_stdout
 from omh_research.cli.render import print_json
 from omh_research.skill.installer import HOSTS, install, skills_folder
 
@@ -30,6 +31,7 @@ def install_command(
     host: str, folder: str | None, link: bool, with_aliases: bool, as_json: bool
 ) -> int:
     """Write the skill omh-deep-research where HOST looks for skills."""
+    refuse_stdout(folder or "", "--dir")
     target = Path(folder) if folder else skills_folder(host, os.environ, Path.home())
     done = install(host, target, link=link, aliases=with_aliases)
     if as_json:

@@ -9,7 +9,7 @@ import click
 
 from omh_research.cli.number import Finite
 from omh_research.cli.output import Output, judge, write
-from omh_research.cli.render import print_json, visible
+from omh_research.cli.render import print_json, say, visible
 from omh_research.errors import UsageError
 
 ROOT = click.option("--root", type=click.Path(), default=None, help="Project root (or OMH_ROOT).")
@@ -65,7 +65,7 @@ def search(
     answer = {"ok": outcome.is_known, "query": query, "results": results, "attempts": attempts}
     for attempt in attempts:
         if attempt["state"] not in ("ok", "empty"):
-            click.echo(visible(f"{attempt['provider']}: {attempt['detail']}"), err=True)
+            say(f"{attempt['provider']}: {attempt['detail']}")
     text = "\n\n".join(_result_lines(result) for result in results)
     _give(answer, text, target if outcome.is_known else None, as_json)
     return 0 if outcome.is_known else 1
@@ -121,7 +121,7 @@ def read(
     }  # fmt: skip
     is_read = page.state == "ok"
     if not is_read:
-        click.echo(visible(f"{page.state}: {page.detail} ({page.url})"), err=True)
+        say(f"{page.state}: {page.detail} ({page.url})")
     title = f"# {page.title}\n\n" if page.title and not page.text.startswith("# ") else ""
     _give(answer, title + page.text, target if is_read else None, as_json)
     return 0 if is_read else 1

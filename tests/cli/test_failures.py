@@ -138,3 +138,32 @@ def test_a_full_stdout_is_named(tmp_path: Path) -> None:
     told = done.stderr.decode()
     assert done.returncode == 1 and "Standard output could not be written" in told
     assert told.count("\n") == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("run", "TOPIC"), 0),
+        (("step", "nothing-20261130-abcd"), 7),
+        (("nonsense",), 2),
+        ((), 2),
+        (("tools", "caps", "--op", "nonsense"), 1),
+    ],
+)
+def test_a_full_stderr_ends_no_work_and_changes_no_exit_code(
+    tmp_path: Path, words: tuple[str, ...], code: int
+) -> None:
+    """81 section 2: a note that cannot be printed is not the end of a run; stdout is complete."""
+    run = Run(tmp_path)
+    words = (*words[:1], TOPIC, *run.script_options, *SUBTOPICS) if "TOPIC" in words else words
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            child_command(*words), stdout=subprocess.PIPE, stderr=full, cwd=run.root,
+            env=child_environment(), timeout=60, check=False,
+        )  # fmt: skip
+    assert done.returncode == code, done
+    if code == 0:
+        reports = list((run.base / "research").glob("*-report.md"))
+        assert len(reports) == 1 and b"status: confirmed" in reports[0].read_bytes()
+        assert reports[0].name.removesuffix("-report.md").encode() in done.stdout

@@ -12,7 +12,7 @@ import pytest
 
 from omh_research.cli.output import judge, write
 from omh_research.errors import UsageError
-from tests.runs import Ended, Run, child
+from tests.runs import Ended, Run, child, cli
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="pipes and links of POSIX")
 
@@ -162,3 +162,18 @@ def test_what_is_no_longer_known_of_a_run_that_ended_is_not_said(confirmed: Run)
     shown = confirmed.cli("status", confirmed.slug).out
     assert "confirmed" in shown and "subtopics" in shown
     assert "spent" not in shown and "failed drafts" not in shown and "batch" not in shown
+
+
+@pytest.mark.parametrize("out", ["-", "/dev/stdout"])
+def test_l5_a_folder_of_files_does_not_go_to_stdout(
+    confirmed: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    """L5, O6: exit 2, and no folder named `-` is made; likewise a bundle's and a skills folder."""
+    monkeypatch.chdir(tmp_path)
+    for ended in (
+        export(confirmed, out, "auto-deep-research"),
+        cli("literature", "run", "--topic", "x", "--query-file", "q", "--output-dir", out),
+        cli("skill", "install", "--host", "generic", "--dir", out),
+    ):
+        assert ended.code == 2 and "Name a folder" in ended.err, ended
+    assert list(tmp_path.iterdir()) == []
