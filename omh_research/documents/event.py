@@ -130,12 +130,13 @@ def parse_line(line: str) -> Event | None:
 def parse_log(text: str) -> list[Event]:
     """Return the events of a log, each counted once, in order.
 
-    A last line without its newline was cut by a crash: it is no event yet.
+    A last line without its newline was cut by a crash: it is no event yet. Line ends that an
+    editor or a copy made CRLF, and its byte order mark, are read as if they were not there.
     """
     seen: set[tuple[str, str, int, tuple[tuple[str, str], ...]]] = set()
     events: list[Event] = []
-    for line in text.split("\n")[:-1]:
-        event = parse_line(line)
+    for line in text.removeprefix("\ufeff").split("\n")[:-1]:
+        event = parse_line(line.removesuffix("\r"))
         if event is None:
             continue
         key = (event.word, event.slug, event.step, event.fields)

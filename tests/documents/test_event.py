@@ -160,3 +160,13 @@ def test_no_hostile_line_makes_the_grammar_backtrack(unit: str) -> None:
     for _ in range(20):
         found = parse_line(head + unit * (60_000 // len(unit)))
         assert found is None or found.slug == SLUG
+
+
+def test_e33_a_log_with_crlf_line_ends_is_read_and_nothing_more() -> None:
+    """E33: what an editor made of the line ends hides no event; a bare CR still ends none."""
+    lines = [render(make(Word.PLAN_WRITTEN, SLUG, n, subtopics=4), NOW) for n in (2, 3)]
+    plain = parse_log("\n".join(lines) + "\n")
+    assert len(plain) == 2
+    assert parse_log("\ufeff" + "\r\n".join(lines) + "\r\n") == plain
+    assert parse_log("\r".join(lines) + "\r\n") == []
+    assert parse_log("\r\n".join(lines)) == plain[:1], "the last one is torn"
