@@ -31,6 +31,7 @@ from omh_research.phases.standing import made_whole, run_phase
 from omh_research.project import Project
 
 BREAKER_TEXT = "three calls failed in a row."
+UNRECORDED = "confirmed by its own status line; no verifier's pass is on record: audit it"
 
 
 class StepReport(Struct, frozen=True, kw_only=True):
@@ -196,8 +197,18 @@ def recover_held(
     if finishing.phase == Phase.CONFIRMED and not _is_proven(project, snapshot, services_for):
         _take_back(project, snapshot)
         return None
+    notes: tuple[str, ...] = ()
+    if finishing.phase == Phase.CONFIRMED and not _is_on_record(project, snapshot):
+        notes = (f"{UNRECORDED} with omh-research audit {snapshot.slug}",)
     hooks.carry_out(project, finishing, snapshot.state, guard_of(project, snapshot))
-    return _report(finishing, ())
+    return _report(finishing, notes)
+
+
+def _is_on_record(project: Project, snapshot: Snapshot) -> bool:
+    """Tell whether a verifier's pass stands in the log, or in the seal that follows one (E29)."""
+    from omh_research.store.seal import seals_report
+
+    return "VERIFY_PASS" in snapshot.logged or seals_report(project.layout, snapshot.slug)
 
 
 def _is_proven(project: Project, snapshot: Snapshot, services_for: ServicesFor) -> bool:

@@ -200,7 +200,7 @@ def phase_zero(project: Project, services_for: ServicesFor) -> tuple[str, ...]:
                 snapshot = engine.read_snapshot(project, row.slug)
                 ended = recover_held(project, snapshot, services_for)
             if ended is not None:
-                notes.append(f"{row.slug}: {ended.status}")
+                notes += [f"{row.slug}: {word}" for word in (ended.status, *ended.notes)]
         except BusyError:
             continue
         except OmhError as error:

@@ -105,6 +105,28 @@ def test_e9_a_good_report_that_another_program_confirmed_is_recovered(run: Run) 
     ended = run.cli("next", run.slug, "--json")
     assert (ended.code, ended.json["status"]) == (0, "confirmed"), ended
     assert run.words()[-1] == "REPORT_CONFIRMED_RECOVERED"
+    (note,) = ended.json["notes"]
+    assert "no verifier's pass is on record" in note and f"audit {run.slug}" in note
+
+
+@pytest.mark.parametrize("command", ["step", "start"])
+def test_e9_what_confirmed_a_report_without_a_verifier_is_said_for_people_too(
+    run: Run, command: str
+) -> None:
+    """E9, E29: one note on stderr, by whichever command comes first; none where a pass is logged."""
+    assert run.cli("submit", run.slug, "synthesize-0-0-report", stdin=report()).code == 0
+    text = run.report_path.read_text("utf-8")
+    run.report_path.write_text(text.replace("status: draft", "status: confirmed", 1), "utf-8")
+    log = next((run.base / "logs").iterdir())
+    kept, state = log.read_bytes(), run.state_path.read_bytes()
+    words = (run.slug,) if command == "step" else ("Another question", "--delegate", "host")
+    ended = run.cli(command, *words)
+    assert ended.code == 0 and ended.err.count("no verifier's pass is on record") == 1, ended
+    passed = f"2026-11-30T09:00:00Z VERIFY_PASS slug={run.slug} step=9\n"
+    log.write_bytes(kept + passed.encode())
+    run.state_path.write_bytes(state)
+    ended = run.cli("step", run.slug)
+    assert ended.code == 0 and "on record" not in ended.err
 
 
 def test_the_run_goes_on_once_the_lost_text_is_back(run: Run) -> None:
