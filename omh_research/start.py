@@ -16,7 +16,7 @@ from msgspec import Struct
 from omh_research import commit, engine
 from omh_research.documents import event
 from omh_research.documents.event import Word
-from omh_research.documents.names import fold_topic, make_slug
+from omh_research.documents.names import check_decoded, fold_topic, make_slug
 from omh_research.documents.options import RunOptions, public, to_plain
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.state import State
@@ -60,6 +60,7 @@ def check_topic(topic: str) -> str:
             f"The topic has {len(folded)} characters; at most {MAX_TOPIC_CHARS} are taken.",
             hint="Put long material into a file and give its folder with --corpus.",
         )
+    check_decoded(folded, "topic")
     bad = [char for char in folded if unicodedata.category(char) in ("Cc", "Cs")]
     if bad:
         raise UsageError(f"The topic holds a control character (U+{ord(bad[0]):04X}).")
@@ -163,13 +164,9 @@ def start(project: Project, request: Request, services_for: ServicesFor) -> Star
 def _judge(options: RunOptions) -> None:
     """Refuse caps and subtopics that no phase could work with, before anything is written."""
     if options.caps:
-        from omh_research.tools.caps import DEFAULT_CAPS
+        from omh_research.tools.caps import check_cap_names
 
-        unknown = ", ".join(sorted(options.caps.keys() - DEFAULT_CAPS.keys()))
-        if unknown:
-            raise UsageError(
-                f"There is no cap {unknown}.", hint=f"Caps: {', '.join(DEFAULT_CAPS)}."
-            )
+        check_cap_names(options.caps)
     if not options.subtopics:
         return
     from omh_research.documents.plan import Subtopic

@@ -147,6 +147,9 @@ def _caps(given: Mapping[str, Any]) -> dict[str, float]:
     caps = given.get("caps", {})
     if not isinstance(caps, dict):
         raise UsageError("caps wants NAME: NUMBER pairs.")
+    from omh_research.tools.caps import check_cap_names
+
+    check_cap_names(str(name) for name in caps)
     found = {str(name): _number(str(name), value, 0, 10**12) for name, value in caps.items()}
     if "max_cost" in given:
         found["max_cost_usd"] = _number("max_cost", given["max_cost"], 0, 10**12)

@@ -8,7 +8,7 @@ import click
 from msgspec.structs import replace
 
 from omh_research.cli.render import EXIT_OF, is_terminal, print_json, say, visible
-from omh_research.cli.run_options import lowered_caps, make_options, run_options
+from omh_research.cli.run_options import lowered_caps, make_options, run_options, unused_head
 from omh_research.cli.scope import narrowed, scope_options
 from omh_research.cli.stepping import (
     JSON,
@@ -68,7 +68,8 @@ def _start(engine: Any, topic: str, given: dict[str, Any]) -> Any:
     report = narrowed(topic, given["detail"], given["scope_check"], begin)
     if report.resumed or report.report:
         return report
-    return replace(report, notes=(*lowered_caps(options), *report.notes))
+    unused = unused_head(given["plan_file"], topic, report.slug)
+    return replace(report, notes=(*lowered_caps(options), *unused, *report.notes))
 
 
 def _say_expected(engine: Any, topic: str, chosen: str, asked: tuple[Any, str]) -> None:

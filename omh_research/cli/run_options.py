@@ -151,6 +151,7 @@ def _caps(options: tuple[str, ...], max_cost: float | None) -> dict[str, float]:
     caps = {} if max_cost is None else {"max_cost_usd": max_cost}
     for text in options:
         key, value = _pair(text, "--cap")
+        _check_cap(key)  # before its number: that there is no such cap is the better advice
         try:
             caps[key] = float(value)
         except ValueError:
@@ -158,6 +159,35 @@ def _caps(options: tuple[str, ...], max_cost: float | None) -> dict[str, float]:
         if not math.isfinite(caps[key]) or caps[key] < 0:
             raise UsageError(f"--cap {key} wants a finite number, 0 or more, not {value!r}.")
     return caps
+
+
+def _check_cap(name: str) -> None:
+    from omh_research.tools.caps import check_cap_names
+
+    check_cap_names([name])
+
+
+def unused_head(plan_file: str | None, topic: str, slug: str) -> tuple[str, ...]:
+    """Return a note on what a plan file says of the run itself that the call says otherwise.
+
+    Only the subtopics of a plan are used: `topic`, `slug` and `status` are the run's own.
+    """
+    if not plan_file or not os.path.isfile(plan_file):  # a pipe is read once
+        return ()
+    from omh_research.documents.names import fold_topic
+    from omh_research.documents.plan import plan_head
+
+    with open(plan_file, "rb") as stream:
+        head = plan_head(stream.read(MAX_PLAN_BYTES + 1))
+    own = {"topic": topic, "slug": slug, "status": "planning"}
+    other = [
+        f"{key} {head[key][:80]!r}"
+        for key, value in own.items()
+        if key in head and fold_topic(head[key]) != fold_topic(value)
+    ]
+    if not other:
+        return ()
+    return (f"of the plan file only the subtopics are used; not its {', '.join(other)}",)
 
 
 def lowered_caps(options: RunOptions) -> tuple[str, ...]:

@@ -31,6 +31,22 @@ _OUTER_MARKS = frozenset(".,;:!?'\"`…¿¡·。、，；：！？؟،؛।॥/\
 _OUTER_CATEGORIES = frozenset(("Ps", "Pe", "Pi", "Pf", "Pd", "Zs", "Zl", "Zp", "Cc", "Cf"))
 
 
+def check_decoded(text: str, what: str) -> None:
+    """Refuse a text from the command line that Python could not decode under the locale.
+
+    Such bytes come as the code points U+DC80 to U+DCFF (PEP 383).
+
+    Raises:
+        UsageError: it holds one; the hint says what to set.
+    """
+    if any(0xDC80 <= ord(char) <= 0xDCFF for char in text):
+        raise UsageError(
+            f"The {what} is not text under this locale: its bytes are not what the locale "
+            "expects (UTF-8 under the C locale, say).",
+            hint="Set PYTHONUTF8=1, or a UTF-8 locale such as LC_ALL=C.UTF-8.",
+        )
+
+
 def kebab(text: str, limit: int) -> str:
     """Return `text` as lower-case ASCII words joined by `-`, at most `limit` characters (E5).
 

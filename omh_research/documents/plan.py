@@ -14,8 +14,9 @@ from msgspec import Struct
 
 from omh_research.documents import frontmatter
 from omh_research.documents.answer_text import drop_fence_lines, unwrap_answer
+from omh_research.documents.names import check_decoded
 from omh_research.documents.yaml_text import MAX_YAML_BYTES, YamlRefused, read_yaml
-from omh_research.errors import DamagedFileError, PlanError
+from omh_research.errors import DamagedFileError, PlanError, UsageError
 from omh_research.lazy_re import lazy_re
 from omh_research.unicode_form import unicode_form
 
@@ -61,6 +62,19 @@ def parse_plan_file(data: bytes, name: str) -> tuple[Subtopic, ...]:
     except UnicodeDecodeError as error:
         raise PlanError(f"{name}: the plan is not UTF-8 text.") from error
     return _to_subtopics(_load(text, name), name)
+
+
+def plan_head(data: bytes) -> dict[str, str]:
+    """Return the texts that stand beside `subtopics` in a plan file, such as its `topic`.
+
+    For a file that `parse_plan_file` has read; another one gives nothing.
+    """
+    try:
+        value = _load(data.decode("utf-8-sig"), "plan")
+    except (PlanError, UnicodeDecodeError):
+        return {}
+    pairs = value.items() if isinstance(value, dict) else ()
+    return {str(key): text for key, text in pairs if isinstance(text, str) and text.strip()}
 
 
 def parse_planner_answer(text: str) -> tuple[Subtopic, ...]:
@@ -145,6 +159,10 @@ def _check_text(text: str, what: str, limit: int) -> None:
         raise PlanError(f"A {what} is empty.")
     if len(text) > limit:
         raise PlanError(f"A {what} is over {limit} characters.")
+    try:
+        check_decoded(text, what)
+    except UsageError as error:
+        raise PlanError(error.message, hint=error.hint) from None
     if any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in text):
         raise PlanError(f"A {what} holds a control character: {text[:60]!a}.")
 

@@ -8,12 +8,12 @@ as text. Importers: tools, phases, delegates, cli.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
-from omh_research.errors import ToolInputError
+from omh_research.errors import ToolInputError, UsageError
 from omh_research.tools.similarity import split_duplicates
 
 DEFAULT_CAPS: dict[str, Any] = {
@@ -51,6 +51,17 @@ def _ceiling(value: object, ceiling: int) -> int:
     if isinstance(value, float) and value == math.inf:
         return ceiling
     return min(int(_number(value)), ceiling)
+
+
+def check_cap_names(names: Iterable[str]) -> None:
+    """Refuse the name of a cap that there is not, naming those there are (O5).
+
+    Raises:
+        UsageError: one is unknown.
+    """
+    unknown = ", ".join(sorted(set(names) - DEFAULT_CAPS.keys()))
+    if unknown:
+        raise UsageError(f"There is no cap {unknown}.", hint=f"Caps: {', '.join(DEFAULT_CAPS)}.")
 
 
 def effective_caps(overrides: Mapping[str, Any] | None) -> dict[str, Any]:
