@@ -26,7 +26,6 @@ from omh_research.errors import CancelledError, NoSuchRunError, UsageError
 from omh_research.holding import Held, guard_of
 from omh_research.machine import Phase
 from omh_research.phases.contract import AwaitingHost
-from omh_research.phases.judging import trouble_of
 from omh_research.phases.standing import run_phase
 from omh_research.project import Project
 from omh_research.status import no_such_run
@@ -258,6 +257,8 @@ def _not_understood(task: Task, answer: Answer) -> tuple[str, ...]:
     """Return what the findings file will lack: the answer is stored, its writer should know."""
     if task.role != "researcher" or answer.failed:
         return ()
+    from omh_research.phases.judging import trouble_of
+
     if trouble := trouble_of(task, answer.text):
         return (f"answer to {task.id} cannot be used and will be asked for again: {trouble}",)
     finding = parse_finding(answer.text)

@@ -9,24 +9,24 @@ host_protocol.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from omh_research.documents.finding import empty_finding
-from omh_research.documents.finding_file import render_finding
 from omh_research.documents.names import FOLLOWUP_STEM, finding_stems
 from omh_research.documents.plan import Subtopic
 from omh_research.documents.plan_file import Plan
 from omh_research.documents.snapshot import Snapshot
-from omh_research.documents.task import FindingText, Task
+from omh_research.documents.task import FindingText
 from omh_research.errors import DamagedFileError
 from omh_research.machine import Phase
 from omh_research.outcome import Artifact, Outcome
-from omh_research.phases import PHASES, goals
+from omh_research.phases import PHASES
 from omh_research.phases.contract import MAX_FAILURES, Services
-from omh_research.phases.judging import judged
-from omh_research.phases.search import unsearched
+
+if TYPE_CHECKING:  # a lap on a whole run, and the first one, need none of the parts that mend
+    from omh_research.documents.task import Task
 
 LATE = (Phase.SYNTHESIZE, Phase.VERIFY)
 
@@ -76,6 +76,8 @@ def made_whole(snapshot: Snapshot, services: Services) -> Whole:
     found = {finding.stem: finding for finding in snapshot.findings}
     again: list[Artifact] = []
     for subtopic, stem in _missing(snapshot, plan, found):
+        from omh_research.documents.finding_file import render_finding
+
         text = _stored_text(snapshot, services, plan, (subtopic, stem))
         if text is None:
             raise _gone(snapshot, stem)
@@ -91,6 +93,8 @@ def made_whole(snapshot: Snapshot, services: Services) -> Whole:
 
 
 def _refuse_unsearched(snapshot: Snapshot, plan: Plan) -> None:
+    from omh_research.phases.search import unsearched
+
     names = unsearched(snapshot, plan)
     if names:
         raise DamagedFileError(
@@ -124,6 +128,9 @@ def _stored_text(
     snapshot: Snapshot, services: Services, plan: Plan, item: tuple[Subtopic, str]
 ) -> str | None:
     """Return the text that the missing file held; None if its answer is not stored either."""
+    from omh_research.documents.finding import empty_finding
+    from omh_research.phases.judging import judged
+
     subtopic, _ = item
     for attempt, task in _tasks(snapshot, services, plan, item):
         reply = services.stored(task)
@@ -141,6 +148,8 @@ def _tasks(
     snapshot: Snapshot, services: Services, plan: Plan, item: tuple[Subtopic, str]
 ) -> Iterator[tuple[int, Task]]:
     """Yield (attempt, task) under every id the answer may have been given, the latest first."""
+    from omh_research.phases import goals
+
     subtopic, stem = item
     tools, state = services.research_tools, snapshot.state
     counted = "followup" if stem == FOLLOWUP_STEM else stem
