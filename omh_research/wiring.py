@@ -129,25 +129,14 @@ class Wiring:
         return self._sources[key]
 
     def corpus_notes(self, name: str, options: RunOptions) -> tuple[str, ...]:
-        """Return a line for each reason why documents of the corpus cannot be read (E43).
-
-        One more where it holds none that can.
-        """
+        """Return a line for each reason why documents of the corpus are not read (E43)."""
         if not options.corpus or not self.delegate(name, options).needs_library:
             return ()
+        from omh_research.corpus.notes import notes_of
+
         self.sources_of(options)
         report = self._corpora[options.corpus]()
-        by_reason: dict[str, list[str]] = {}
-        for problem in report.problems:
-            by_reason.setdefault(problem.reason, []).append(problem.url)
-        unread = [
-            f"not read ({reason}): {', '.join(urls[:3])}"
-            + (f" and {len(urls) - 3} more" if len(urls) > 3 else "")
-            for reason, urls in by_reason.items()
-        ]
-        if not report.documents:
-            unread.append(f"no document that can be read in {', '.join(options.corpus)}")
-        return tuple(unread)
+        return notes_of(report, options.corpus)
 
     def _cache_dir(self) -> str | None:
         """Return the folder of caches if it is, or can be made, a real one below `.omh/` (E7)."""

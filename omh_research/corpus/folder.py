@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,6 +19,7 @@ from msgspec import Struct
 from omh_research.errors import UsageError
 
 SCHEME = "corpus:"
+OWN_FOLDER = ".omh"  # the runs' own files
 MAX_FILES = 1_000_000
 _SAFE = "/-_.~()+,="
 
@@ -39,10 +41,12 @@ class Skipped(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True):
-    """All files of the folders in order, and what was left out."""
+    """All files of the folders in order, what was left out, and how much was hidden."""
 
     files: tuple[CorpusFile, ...]
     skipped: tuple[Skipped, ...] = ()
+    hidden_files: int = 0
+    hidden_folders: int = 0
 
 
 def label_folders(folders: Sequence[Path]) -> tuple[str, ...]:
@@ -67,6 +71,7 @@ def list_folders(folders: Sequence[Path]) -> Listing:
     files: list[CorpusFile] = []
     skipped: list[Skipped] = []
     seen: set[tuple[int, int]] = set()
+    hidden = {_Hidden.FILE: 0, _Hidden.FOLDER: 0}
     for folder, label in zip(folders, label_folders(folders), strict=True):
         root = folder.resolve()
         if not root.is_dir():
@@ -78,6 +83,9 @@ def list_folders(folders: Sequence[Path]) -> Listing:
             if isinstance(found, Skipped):
                 skipped.append(found)
                 continue
+            if isinstance(found, _Hidden):
+                hidden[found] += 1
+                continue
             file, identity = found
             if identity[1] and identity in seen:
                 continue
@@ -85,10 +93,17 @@ def list_folders(folders: Sequence[Path]) -> Listing:
             files.append(file)
             if len(files) > MAX_FILES:
                 raise UsageError(f"The corpus has more than {MAX_FILES:,} files.")
-    return Listing(tuple(files), tuple(skipped))
+    return Listing(tuple(files), tuple(skipped), hidden[_Hidden.FILE], hidden[_Hidden.FOLDER])
 
 
-_Found = tuple[CorpusFile, tuple[int, int]] | Skipped
+class _Hidden(Enum):
+    """Something hidden: passed over whatever it is, and only counted."""
+
+    FILE = "file"
+    FOLDER = "folder"
+
+
+_Found = tuple[CorpusFile, tuple[int, int]] | Skipped | _Hidden
 
 
 def _walk(root: str, url: str) -> Iterator[_Found]:
@@ -105,6 +120,8 @@ def _walk(root: str, url: str) -> Iterator[_Found]:
         below: list[tuple[str, str]] = []
         for entry in ordered:
             if entry.name.startswith("."):
+                if entry.name != OWN_FOLDER:
+                    yield _hidden(entry)
                 continue
             entry_url = f"{folder_url}/{_encode(entry.name)}"
             try:
@@ -115,6 +132,13 @@ def _walk(root: str, url: str) -> Iterator[_Found]:
             except OSError as error:
                 yield Skipped(entry_url, f"cannot be looked at: {_reason(error)}")
         pending.extend(reversed(below))
+
+
+def _hidden(entry: os.DirEntry[str]) -> _Hidden:
+    try:
+        return _Hidden.FOLDER if entry.is_dir(follow_symlinks=False) else _Hidden.FILE
+    except OSError:
+        return _Hidden.FILE
 
 
 def _file(entry: os.DirEntry[str], url: str) -> _Found:

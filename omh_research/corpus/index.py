@@ -28,7 +28,7 @@ from omh_research.corpus.database import (
 )
 from omh_research.corpus.folder import CorpusFile, Listing, Skipped, list_folders
 from omh_research.corpus.passages import split_passages
-from omh_research.corpus.reading import kind_of, read_file
+from omh_research.corpus.reading import IN_PART, kind_of, read_file
 from omh_research.documents.source import Hit, Page
 from omh_research.tools.ranking import MAX_QUERY_TERMS, NEEDS_FOLDING, search_text
 from omh_research.tools.tokens import query_words, search_terms
@@ -46,13 +46,18 @@ _LEFT_OUT = 400  # documents; an old SQLite takes 999 variables and expressions 
 
 
 class Refreshed(Struct, frozen=True):
-    """What a refresh did. `problems` are documents that could not be read, with their reason."""
+    """What a refresh did. `problems` are documents not read, or only in part, with the reason.
+
+    Hidden files and folders are passed over and only counted.
+    """
 
     documents: int
     added: int = 0
     removed: int = 0
     problems: tuple[Skipped, ...] = ()
     is_cached: bool = True
+    hidden_files: int = 0
+    hidden_folders: int = 0
 
 
 class _Passage(NamedTuple):
@@ -209,14 +214,22 @@ class CorpusIndex:
 
     def _result(self, listing: Listing, added: int, removed: int) -> Refreshed:
         rows = self._connection.execute(
-            "SELECT url, state, detail FROM document WHERE state <> 'ok' ORDER BY url"
+            "SELECT url, state, detail FROM document WHERE state <> 'ok' OR detail LIKE ? "
+            "ORDER BY url",
+            (f"{IN_PART}%",),
         ).fetchall()
-        unread = tuple(Skipped(url, f"{state}: {detail}") for url, state, detail in rows)
+        unread = tuple(
+            Skipped(url, detail if state == "ok" else f"{state}: {detail}")
+            for url, state, detail in rows
+        )
         (readable,) = self._connection.execute(
             "SELECT count(*) FROM document WHERE state = 'ok'"
         ).fetchone()
         cached = not is_private(self._connection)
-        return Refreshed(readable, added, removed, listing.skipped + unread, cached)
+        return Refreshed(
+            readable, added, removed, listing.skipped + unread, cached,
+            listing.hidden_files, listing.hidden_folders,
+        )  # fmt: skip
 
     def _remove_gone(self, present: set[str]) -> int:
         known = self._connection.execute("SELECT url FROM document").fetchall()

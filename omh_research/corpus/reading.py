@@ -30,6 +30,7 @@ KINDS = {
 }  # fmt: skip
 MAX_TEXT_BYTES = 16_000_000
 MAX_FILE_BYTES = 1_000_000_000
+IN_PART = "only the first"  # so begins the detail of a document that was cut
 _HEAD_CHARS = 4_000
 _FRONT_MATTER = lazy_re(r"\A---[ \t]*\n(.{0,20000}?)\n(?:---|\.\.\.)[ \t]*\n", re.S)
 _FIELD = lazy_re(r"^(title|date|author|lang|language):[ \t]*(.+?)[ \t]*$", re.M | re.I)
@@ -99,7 +100,7 @@ def _read(head: bytes, size: int, path: str, url: str) -> Page:
         return Page(url, url, "too_large", detail=f"{size:,} bytes; at most {MAX_TEXT_BYTES:,}")
     cut = head[: head.rfind(b"\n", 0, MAX_TEXT_BYTES) + 1 or MAX_TEXT_BYTES]
     page = _read_text(cut, kind, url, "")
-    note = f"only the first {len(cut):,} of {size:,} bytes were read"
+    note = f"{IN_PART} {len(cut):,} of {size:,} bytes were read"
     return msgspec.structs.replace(page, detail="; ".join(filter(None, (note, page.detail))))
 
 
