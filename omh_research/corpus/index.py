@@ -1,8 +1,9 @@
 """A searchable index over folders of documents.
 
-Job: keep a cache of the folders' passages in step with the files (by path, size and time), find
-the documents that answer a question, and give back a document's whole text. Memory stays flat:
-one document at a time. Refuses to be a source of truth: it can always be deleted (E42).
+Job: keep a cache of the folders' passages in step with the files (by path, size and time), give
+back the documents that answer a question (`matching` finds them), and a document's whole text.
+Memory stays flat: one document at a time. Refuses to be a source of truth: it can always be
+deleted (E42).
 Importers: providers, wiring.
 """
 
@@ -27,22 +28,15 @@ from omh_research.corpus.database import (
     open_database,
 )
 from omh_research.corpus.folder import CorpusFile, Listing, Skipped, list_folders
+from omh_research.corpus.matching import best_passages
 from omh_research.corpus.passages import split_passages
 from omh_research.corpus.reading import IN_PART, kind_of, read_file
 from omh_research.documents.source import Hit, Page
-from omh_research.tools.ranking import MAX_QUERY_TERMS, NEEDS_FOLDING, search_text
-from omh_research.tools.tokens import query_words, search_terms
+from omh_research.tools.ranking import NEEDS_FOLDING, search_text
 
 PROVIDER = "corpus"
 _CHUNK_FILES = 900  # fewer than the variables of an old SQLite: 999
 _CHUNK_BYTES = 16_000_000
-# Terms in more than a tenth of many passages cost time and tell nothing.
-_COMMON_SHARE = 0.1
-_COMMON_FROM = 50_000
-# Passages asked for at first, per document wanted; so many times more each further time.
-_PASSAGES_A_HIT = 6
-_MORE_PASSAGES = 4
-_LEFT_OUT = 400  # documents; an old SQLite takes 999 variables and expressions 1,000 deep
 
 
 class Refreshed(Struct, frozen=True):
@@ -102,44 +96,11 @@ class CorpusIndex:
 
     def search(self, query: str, *, limit: int = 10) -> list[Hit]:
         """Return at most `limit` documents, best first, each with its best passage as snippet."""
-        terms = _query_terms(query)
-        if not terms or limit < 1:
+        if limit < 1:
             return []
         with self._lock:
-            best = self._best_passages(_any_of(self._telling(terms)), limit)
+            best = best_passages(self._connection, query, limit)
             return [self._hit(doc, text, i + 1) for i, (doc, text) in enumerate(best.items())]
-
-    def _best_passages(self, expression: str, limit: int) -> dict[int, str]:
-        """Return the best passage of each of the `limit` best documents, best first.
-
-        A document that is found is asked no more: however many of its passages would come next,
-        they take no other document's place.
-        """
-        best: dict[int, str] = {}
-        spans: list[int] = []
-        count = limit * _PASSAGES_A_HIT
-        while len(best) < limit:
-            spans = spans[: 2 * _LEFT_OUT]
-            others = " AND rowid NOT BETWEEN ? AND ?" * (len(spans) // 2)
-            rows = self._connection.execute(
-                f"SELECT rowid FROM words WHERE words MATCH ?{others} ORDER BY rank, rowid LIMIT ?",
-                (expression, *spans, count),
-            ).fetchall()
-            for (rowid,) in rows:
-                document, first, last, text = self._connection.execute(
-                    "SELECT document, first, last, text FROM passage JOIN document "
-                    "ON document.id = document WHERE passage.id = ?",
-                    (rowid,),
-                ).fetchone()
-                if document not in best:
-                    best[document] = text
-                    spans += (first, last)
-                    if len(best) == limit:
-                        break
-            if len(rows) < count:
-                break
-            count *= _MORE_PASSAGES
-        return best
 
     def page(self, url: str) -> Page:
         """Return the document called `url`, whole; state "not_found" when there is none."""
@@ -166,26 +127,6 @@ class CorpusIndex:
             "SELECT url, title, date FROM document WHERE id = ?", (document,)
         ).fetchone()
         return Hit(url, title, " ".join(text.split()), PROVIDER, rank, date)
-
-    def _telling(self, terms: list[str]) -> list[str]:
-        """Drop terms that most of a large corpus shares, unless nothing else is left."""
-        total = self._connection.execute("SELECT max(id) FROM passage").fetchone()[0] or 0
-        if total < _COMMON_FROM or len(terms) < 3:
-            return terms
-        most = int(total * _COMMON_SHARE)
-        rare = []
-        for term in terms:
-            row = self._connection.execute(
-                "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)",
-                (_any_of([term]), most),
-            ).fetchone()
-            if row[0] < most:
-                rare.append(term)
-        if len(rare) < 2 or len(rare) == len(terms):
-            return terms
-        # What one long document repeats is no common word of the others.
-        (longest,) = self._connection.execute("SELECT max(last - first) FROM document").fetchone()
-        return terms if longest + 1 >= most else rare
 
     def _start_over(self) -> None:
         self._connection.close()
@@ -318,15 +259,6 @@ class CorpusIndex:
         self._connection.execute("BEGIN IMMEDIATE")
         self._connection.execute("INSERT OR REPLACE INTO meta VALUES('signature', ?)", (signature,))
         self._connection.execute("COMMIT")
-
-
-def _query_terms(query: str) -> list[str]:
-    """Distinct terms as the index holds them; without content words all words count."""
-    return list(dict.fromkeys(search_terms(query_words(query))))[:MAX_QUERY_TERMS]
-
-
-def _any_of(terms: list[str]) -> str:
-    return " OR ".join(f'"{term}"' for term in terms)
 
 
 def _indexed(text: str) -> str:

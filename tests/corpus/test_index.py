@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omh_research.corpus import matching
 from omh_research.corpus.index import CorpusIndex
 from omh_research.corpus.passages import split_passages
 from omh_research.errors import ProviderError
@@ -112,6 +113,24 @@ def test_d6_each_hit_has_its_documents_best_passage(tmp_path: Path) -> None:
     hits = opened(tmp_path).search("harbour lantern whale oil", limit=2)
     assert hits[0].url.endswith("one.md") and "whale oil" in hits[0].snippet
     assert len(hits) == 2
+
+
+@pytest.mark.parametrize("is_one_document", [True, False])
+def test_d6_words_that_one_long_document_repeats_are_no_common_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_one_document: bool
+) -> None:
+    """Words of most passages are left out of large searches, not those of most of one document."""
+    monkeypatch.setattr(matching, "_COMMON_FROM", 50)
+    entry = "## Entry\n\nThe tides and the moon.\n\n"
+    for number in range(1 if is_one_document else 100):
+        text = entry * (100 if is_one_document else 1)
+        (tmp_path / f"log{number}.md").write_text(text, "utf-8")
+    (tmp_path / "high.md").write_text("The tides are high in spring.\n", "utf-8")
+    (tmp_path / "ocean.md").write_text("Two bulges cross the ocean.\n", "utf-8")
+    hits = opened(tmp_path).search("tides moon ocean bulges", limit=200)
+    found = {hit.url.rpartition("/")[2] for hit in hits}
+    told = {"log0.md", "high.md", "ocean.md"} if is_one_document else {"ocean.md"}
+    assert found == told
 
 
 @given(st.text(alphabet="ab. \n#é。象", max_size=6_000))
