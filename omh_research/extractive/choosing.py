@@ -74,12 +74,14 @@ def leading_quote(scored: Sequence[Scored], pages: Sequence[Page]) -> Quote:
     mates = {item.unit.order: item for item in scored if item.document == best.document}
     first = last = best.unit
     terms = set(best.unit.terms)
+    said = {normalise(best.unit.text)}
     for _ in range(LEAD_SENTENCES - 1):
         options = [
             (mate.score, -mate.unit.order, mate.unit)
             for mate in (mates.get(first.order - 1), mates.get(last.order + 1))
             if mate is not None
             and mate.score >= NEIGHBOUR_SHARE * best.score
+            and normalise(mate.unit.text) not in said
             and _joins(text, (first, last), mate.unit, limit)
         ]
         if not options:
@@ -87,6 +89,7 @@ def leading_quote(scored: Sequence[Scored], pages: Sequence[Page]) -> Quote:
         unit = max(options, key=lambda option: option[:2])[2]
         first, last = (unit, last) if unit.order < first.order else (first, unit)
         terms |= unit.terms
+        said.add(normalise(unit.text))
     quote = " ".join(text[first.start : last.end].split())
     return Quote(quote, pages[best.document].url, first.page, frozenset(terms))
 

@@ -23,7 +23,11 @@ from omh_research.tools.tokens import content_tokens, fold, is_cjk
 
 MIN_CHARS = 25
 MIN_DENSE_CHARS = 14
+# A whole sentence that stands alone in its paragraph may be as short as "Snails are slow."
+MIN_ALONE_CHARS = 14
 MAX_CHARS = 900
+MAX_DENSE_CHARS = 400  # as much as 900 letters say
+CLAUSE_CHARS = 160
 # A shorter sentence that ends in a colon only opens what follows ("On 8 May Ann Lee wrote:").
 MAX_OPENER = 80
 MAX_DENSE_OPENER = 30
@@ -55,6 +59,8 @@ _CITED = lazy_re(
 _LINKED = lazy_re(
     r"!?\[[^\]\n]{0,300}\]\([^)\n]{0,500}\)|<https?:|^\s*\[[^\]]+\]:\s", needs=("[", "<http")
 )
+_INNER_END = lazy_re(r"[.!?:;؟।]\s")
+_CLAUSE_ENDS = lazy_re(r"[，；,;\n]|\s")
 _ADDRESS = lazy_re(
     r"https?://|www\.|\bdoi\b|10\.\d{4,9}/", re.I, needs=("http", "www.", "doi", "10.")
 )
@@ -157,7 +163,7 @@ def _cut(
     order = 0
     in_references = False
     for offset, text in parts:
-        for span in _with_short_ones(text, split(text)):
+        for span in _with_short_ones(text, _in_clauses(split(text))):
             order += 1
             if _REFERENCE_HEAD.match(span.text):
                 in_references = True
@@ -189,14 +195,43 @@ def _in_reference(text: str, span: Span) -> bool:
     return len(line) <= MAX_REFERENCE_CHARS and _REFERENCE.search(line) is not None
 
 
+def _in_clauses(spans: list[Span]) -> list[Span]:
+    """Cut a sentence without spaces that never ends at the marks within it, each piece a slice."""
+    if all(len(span.text) <= MAX_DENSE_CHARS for span in spans):
+        return spans
+    pieces: list[Span] = []
+    for span in spans:
+        start = 0
+        if len(span.text) > MAX_DENSE_CHARS and is_dense(span.text):
+            for mark in _CLAUSE_ENDS.finditer(span.text):
+                if mark.end() - start >= CLAUSE_CHARS:
+                    pieces.append(_slice(span, start, mark.end()))
+                    start = mark.end()
+        if start < len(span.text):
+            pieces.append(_slice(span, start, len(span.text)))
+    return pieces
+
+
+def _slice(span: Span, start: int, end: int) -> Span:
+    return Span(span.start + start, span.start + end, span.text[start:end])
+
+
 def _with_short_ones(text: str, spans: list[Span]) -> Iterator[Span]:
-    """Join a sentence too short to be quoted alone to its neighbour in the same paragraph."""
+    """Join a sentence too short to be quoted alone to its neighbour in the same paragraph.
+
+    A sentence that repeats one of those it would join begins anew.
+    """
     held: Span | None = None
+    said: list[str] = []
     for i, span in enumerate(spans):
-        if held is not None and _same_paragraph(text, held, span):
+        own = span.text
+        if held is not None and own not in said and _same_paragraph(text, held, span):
             span = Span(held.start, span.end, text[held.start : span.end])
-        elif held is not None:
-            yield held
+        else:
+            if held is not None and held.text != own:
+                yield held
+            said = []
+        said.append(own)
         held = None
         following = spans[i + 1] if i + 1 < len(spans) else None
         is_last = following is None or not _same_paragraph(text, span, following)
@@ -277,7 +312,10 @@ def is_quotable(text: str, *, is_part: bool = False) -> bool:
     `is_part` allows a sentence cut at a note mark, which may lack its full stop.
     """
     dense = is_dense(text)
-    if not (MIN_DENSE_CHARS if dense else MIN_CHARS) <= len(text) <= MAX_CHARS:
+    least, most = (MIN_DENSE_CHARS, MAX_DENSE_CHARS) if dense else (MIN_CHARS, MAX_CHARS)
+    if not dense and len(text) < least and _is_one_sentence(text):
+        least = MIN_ALONE_CHARS
+    if not least <= len(text) <= most:
         return False
     if (
         _UNPRINTABLE.search(text)
@@ -296,9 +334,13 @@ def is_quotable(text: str, *, is_part: bool = False) -> bool:
     letters = sum(map(str.isalnum, text))
     if letters * 2 < len(text) * 0.8 or (_ADDRESS.search(text) and letters < 120):
         return False
-    if is_part and len(text) * 2 >= 3 * (MIN_DENSE_CHARS if dense else MIN_CHARS):
+    if is_part and len(text) * 2 >= 3 * least:
         return True
     return _is_terminated(text) or _is_long_line(text, dense)
+
+
+def _is_one_sentence(text: str) -> bool:
+    return text.count(" ") > 1 and _is_terminated(text) and not _INNER_END.search(text)
 
 
 def _is_terminated(text: str) -> bool:
