@@ -15,7 +15,7 @@ from pathlib import Path
 
 from omh_research.tools.ranking import TOKENIZER
 
-INDEX_VERSION = "2"
+INDEX_VERSION = "3"
 BUSY_TIMEOUT_S = 60.0
 _CACHE_KIB = 16_000
 # Words gathered in memory before they are written as a segment: fewer segments, fewer merges.

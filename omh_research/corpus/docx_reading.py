@@ -1,7 +1,8 @@
 """Word documents (.docx) to Markdown, with the standard library alone.
 
-Job: paragraphs, headings, lists and table rows of `word/document.xml`. Refuses entities and DTDs,
-archives that expand past the cap, macros, and the old binary .doc. Importers: corpus.
+Job: paragraphs, headings, lists and table rows of `word/document.xml`. Refuses hidden text,
+entities and DTDs, archives that expand past the cap, macros, and the old binary .doc.
+Importers: corpus.
 """
 
 from __future__ import annotations
@@ -70,12 +71,21 @@ def _blocks(root: ElementTree.Element) -> list[str]:
 
 def _text(paragraph: ElementTree.Element) -> str:
     parts: list[str] = []
+    hidden = {node for run in paragraph.iter(f"{_W}r") if _is_hidden(run) for node in run.iter()}
     for node in paragraph.iter():
+        if node in hidden:
+            continue
         if node.tag == f"{_W}t":
             parts.append(node.text or "")
         elif node.tag in (f"{_W}tab", f"{_W}br", f"{_W}cr"):
             parts.append(" ")
     return "".join(parts)
+
+
+def _is_hidden(run: ElementTree.Element) -> bool:
+    """Hidden text is not printed and not seen: no reader could check a quote of it."""
+    mark = run.find(f"{_W}rPr/{_W}vanish")
+    return mark is not None and mark.get(f"{_W}val", "1").lower() not in ("0", "false", "off")
 
 
 def _prefix(paragraph: ElementTree.Element) -> str:

@@ -147,6 +147,10 @@ def _read_text(data: bytes, kind: str, url: str, declared: str) -> Page:
 
 
 def _plain(text: str, kind: str, url: str) -> Page:
+    if kind == "md" and "<" in text:
+        from omh_research.corpus.markdown_hiding import shown_markdown
+
+        text = shown_markdown(text)
     if not text.strip():
         return Page(url, url, "empty", detail="nothing but white space")
     fields: dict[str, str] = {}

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from omh_research.corpus.hidden import hides
 from omh_research.corpus.html_reading import _MainText, read_html
+from omh_research.corpus.markdown_hiding import shown_markdown
+from omh_research.corpus.reading import read_bytes
 from omh_research.providers.web.main_text import extract_main_text
 
 FILL = " ".join(f"The bridge number {i} was built by workers in 18{i:02}." for i in range(20))
@@ -95,3 +97,46 @@ def test_a_page_that_styles_its_whole_text_away_shows_it_by_script() -> None:
 def test_any_style_is_an_answer(style: str) -> None:
     assert hides("span", {"style": style}) in (True, False)
     assert hides("span", {"style": style + ";display:none"})
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("One.\n\n<!--\nSECRET.\n\nSECRET.\n-->\n\nTwo.", "One.\n\n\n\nTwo."),
+        ("<!-- SECRET --> One <!-- SECRET -->two.", " One two."),
+        ('<div style="display:none">\nSECRET <div>SECRET</div>\n</div>\nOne.', "\nOne."),
+        ("One <span hidden>SECRET</span>two.", "One two."),
+        ("<template>\n\nSECRET\n\n</template>One.", "One."),
+        ("`<!-- SECRET -->` is a comment.", None),
+        ("```\n<!-- SECRET -->\n```\n", None),
+        ('One <span class="hidden" title="x">two</span>.', None),
+        ("A comment opens with <!-- in a page.", None),
+        ("<div hidden>\n\nIt has no end.", None),
+        ("a < b and c > d", None),
+    ],
+)
+def test_d6_markdown_is_read_as_it_is_shown(text: str, shown: str | None) -> None:
+    """Comments and hidden elements are seen by no reader of the page; code shows them."""
+    expected = text if shown is None else shown
+    assert shown_markdown(text) == expected
+    page = read_bytes(text.encode(), "corpus:c/a.md", name="a.md")
+    assert page.text == expected
+    assert read_bytes(text.encode(), "corpus:c/a.txt", name="a.txt").text == text
+
+
+def test_d6_markdown_of_a_comment_alone_is_empty() -> None:
+    page = read_bytes(b"<!-- SECRET -->\n", "corpus:c/a.md", name="a.md")
+    assert (page.state, page.text) == ("empty", "")
+
+
+@pytest.mark.parametrize(
+    "piece", ["<!--", "<!-- -->", "<p hidden>", "<p hidden></p>", "`<a>", "<a "]
+)
+def test_hostile_markdown_ends(piece: str) -> None:
+    assert "The end." in shown_markdown(piece * 50_000 + "The end.")
+
+
+@given(st.text(alphabet="ab<>!-/ `\np=", max_size=400))
+def test_what_is_shown_is_what_was_there_less_something(text: str) -> None:
+    left = iter(text)
+    assert all(char in left for char in shown_markdown(text))

@@ -169,6 +169,17 @@ def test_docx_gives_headings_paragraphs_and_rows(tmp_path: Path) -> None:
     assert page.text == "# Head\n\nOne two.\n\n| a | b |"
 
 
+def test_docx_hidden_text_is_left_out(tmp_path: Path) -> None:
+    """Hidden text is an injection: no reader of the document sees it (81-reliability 7)."""
+    make_docx(
+        tmp_path / "a.docx",
+        "<w:p><w:r><w:t>Seen </w:t></w:r>"
+        "<w:r><w:rPr><w:vanish/></w:rPr><w:t>SECRET </w:t><w:tab/></w:r>"
+        '<w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>text.</w:t></w:r></w:p>',
+    )
+    assert read_file(tmp_path / "a.docx", "corpus:c/a.docx").text == "Seen text."
+
+
 def test_docx_with_entities_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
         archive.writestr("word/document.xml", '<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>')
