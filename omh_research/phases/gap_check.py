@@ -34,14 +34,14 @@ def gaps_of(snapshot: Snapshot) -> tuple[str, ...]:
 
 def run(snapshot: Snapshot, services: Services) -> Outcome:
     """Return the outcome of the gap check."""
+    plan = plan_of(snapshot)
+    state = snapshot.state
+    if unsearched(snapshot, plan) and not _is_half_revised(snapshot, plan):
+        return _back_to_search(snapshot, plan)
     if snapshot.options.rounds > 1:
         from omh_research.phases import rounds
 
         return rounds.run(snapshot, services)
-    plan = plan_of(snapshot)
-    state = snapshot.state
-    if unsearched(snapshot, plan):
-        return _back_to_search(snapshot, plan)
     gaps = gaps_of(snapshot)
     step = state.step + 1
     complete = event.make(Word.GAP_CHECK_COMPLETE, state.slug, step, gaps=len(gaps))
@@ -84,6 +84,11 @@ def run(snapshot: Snapshot, services: Services) -> Outcome:
         changes=changes,
         notes=notes,
     )
+
+
+def _is_half_revised(snapshot: Snapshot, plan: Plan) -> bool:
+    """Tell whether a lap of several rounds was cut off between its new plan and its state (L1)."""
+    return snapshot.options.rounds > 1 and plan.revision > snapshot.state.iteration
 
 
 def _back_to_search(snapshot: Snapshot, plan: Plan) -> Outcome:

@@ -49,9 +49,11 @@ def check_candidates(topic: str, names: Sequence[str]) -> tuple[str, ...]:
     """Return the candidates, whitespace folded, each once.
 
     Raises:
+        PlanError: a name that a report could not carry as a heading.
         UsageError: too few, too many, an unusable name, or a legal, medical, financial, policy or
             safety question, which is never answered this way (T24).
     """
+    from omh_research.phases.subtopic_names import check_names
     from omh_research.tools.sensitive import sensitive_kind
 
     folded = {name.casefold(): name for raw in names if (name := " ".join(raw.split()))}
@@ -71,6 +73,7 @@ def check_candidates(topic: str, names: Sequence[str]) -> tuple[str, ...]:
     for name in found:
         if len(name) > MAX_NAME_CHARS or not name.isprintable():
             raise UsageError(f"This is no name of a candidate: {name[:MAX_NAME_CHARS]!a}.")
+    check_names(found)
     return found
 
 

@@ -2,7 +2,7 @@
 
 Job: say why a name cannot be such a heading, so that a plan is refused at the start and not after
 four drafts. Refuses nothing that works: `C#`, a leading `#`, brackets and question marks stay.
-Importers: decompose.
+Importers: decompose, landscape.
 """
 
 from __future__ import annotations

@@ -134,6 +134,20 @@ def test_e17_a_subtopic_renamed_before_the_gap_check_is_searched(tmp_path: Path)
     assert run.calls()[-1] == "search-0-dunes" and (findings(run) / "dunes.md").exists()
 
 
+def test_e17_a_plan_of_several_rounds_that_was_changed_is_searched_too(tmp_path: Path) -> None:
+    """E17, L1: a changed name is no item that a lap cut off had appended; it is not dropped."""
+    text = finding(NAMES[2]).replace(f"SUBTOPIC: {NAMES[2]}", "SUBTOPIC: Dunes")
+    run = Run(tmp_path, [{"role": "researcher", "subtopic": "Dunes", "text": text}, *answers()])
+    run.start("--rounds", "2", *SUBTOPICS)
+    step_to(run, "gap_check")
+    rename(run, NAMES[2], "Dunes")
+    assert "to be searched: Dunes" in run.cli("step", run.slug).err
+    assert run.cli("step", run.slug).code == 0
+    assert run.calls()[-1] == "search-0-dunes" and run.state()["phase"] == "gap_check"
+    assert run.cli("step", run.slug).code == 0
+    assert "Dunes" in run.cli("show", run.slug, "--plan").out
+
+
 @pytest.mark.parametrize("phase", ["synthesize", "verify"])
 def test_e17_a_subtopic_renamed_later_is_refused(tmp_path: Path, phase: str) -> None:
     """E17: what was never searched is no "insufficient sources"; put back, the run goes on."""

@@ -55,6 +55,19 @@ def test_e15_start_refuses_such_a_plan_before_any_file_is_written(
     assert not run.base.exists()
 
 
+def test_t24_a_candidate_of_such_a_name_is_refused_before_any_file_is_written(
+    tmp_path: Path,
+) -> None:
+    """T24, E15: candidates become headings, too."""
+    run = Run(tmp_path)
+    candidates = [
+        word for name in ("Zotero", "Sources", "Logseq") for word in ("--landscape", name)
+    ]
+    ended = run.start(*candidates)
+    assert ended.code == 2 and "'Sources' cannot stand" in ended.error["message"]
+    assert not run.base.exists()
+
+
 def test_e15_a_planner_that_gives_such_a_name_is_told_and_asked_again(tmp_path: Path) -> None:
     """E15: its next answer is taken."""
     good = "".join(f"- name: {name}\n  queries: [a {name}, b {name}]\n" for name in NAMES)
