@@ -13,7 +13,7 @@ import click
 from omh_research.cli.number import Finite
 from omh_research.cli.opening import open_project
 from omh_research.cli.render import print_json, say, visible
-from omh_research.errors import NoSuchRunError, UsageError
+from omh_research.errors import NoSuchRunError, OmhError, UsageError
 
 if TYPE_CHECKING:
     from omh_research.project import Project
@@ -49,7 +49,11 @@ def status(slug: str | None, batch_id: str, root: str | None, as_json: bool) -> 
             click.echo(visible(_detail(one)))
         return {"cancelled": 4, "damaged": 7}.get(one.status, 0)
     rows = looking.status_all(project)
-    confirmed = looking.confirmed_reports(project, {row.slug for row in rows})
+    confirmed: list[str] = []
+    try:
+        confirmed = looking.confirmed_reports(project, {row.slug for row in rows})
+    except OmhError as error:  # the runs are listed all the same
+        say(f"note: the reports cannot be listed: {error}")
     if as_json:
         more = {"confirmed": confirmed} if confirmed else {}
         print_json({"ok": True, "runs": [looking.as_json(row) for row in rows], **more})

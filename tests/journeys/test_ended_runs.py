@@ -92,3 +92,15 @@ def test_o1_a_cancelled_run_keeps_its_count_of_subtopics(tmp_path: Path) -> None
     assert (shown["status"], shown["subtopics"]) == ("cancelled", {"done": 3, "total": 3})
     os.unlink(run.finding_path(STEMS[0]))
     assert "2/3" in run.cli("status", run.slug).out
+
+
+def test_o1_runs_are_listed_where_the_reports_cannot_be(run: Run) -> None:
+    """O1: a link or a file for the folder of reports hides no run; doctor says it is bad."""
+    run.start(topic="Why are there two tides a day?")
+    folder = run.base / "research"
+    folder.rename(run.folder / "elsewhere")
+    folder.symlink_to(run.folder / "elsewhere")
+    ended = run.cli("status")
+    assert ended.code == 0 and ended.out.splitlines()[0].startswith(run.slug)
+    assert "cannot be listed" in ended.err and "symbolic link" in ended.err
+    assert "confirmed report" not in ended.out
