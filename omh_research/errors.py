@@ -5,7 +5,7 @@ the user can do. Refuses to format tracebacks or print. Imports nothing; everybo
 
 Exit codes (spec 10-engine): 0 done, 1 unexpected failure, 2 usage, 3 blocked, 4 cancelled,
 5 waiting for results from the host, 6 busy, 7 no such run or damaged files, 8 prerequisite
-missing, 124 `wait` ran out of time.
+missing, 124 `wait` ran out of time, 130 interrupted.
 """
 
 from typing import ClassVar

@@ -33,11 +33,21 @@ def handed(run: Run) -> dict[str, str]:
     [
         REFUSAL,
         "VERDICT: PASS\nCONFIDENCE: HIGH\n",
+        'Error: 429 {"error": {"message": "Rate limit reached"}}',
+        "抱歉，我无法完成这个请求。",
         f"SUBTOPIC: {NAMES[1]}\nQUERIES_RUN:\n- funnel bays tides\n",
         finding(NAMES[0]),
         named("SALT MARSHES.", NAMES[2]),
     ],
-    ids=["refusal", "verdict", "no section", "another subtopic", "another, upper case"],
+    ids=[
+        "refusal",
+        "verdict",
+        "error",
+        "refusal in Chinese",
+        "no section",
+        "another subtopic",
+        "another, upper case",
+    ],
 )
 def test_e21_an_answer_that_is_no_finding_on_its_subtopic_is_asked_for_again(
     run: Run, text: str
@@ -96,14 +106,15 @@ def test_o5_refusals_all_round_open_the_breaker(run: Run) -> None:
     "text",
     [
         "I read https://moon-and-sun.example/paper and it says that both bodies pull.",
+        "The pull of the moon and of the sun raises the water; spring tides come when both line up.",
         named("The Moon, and the Sun too", NAMES[0]),
         named("月球与太阳", NAMES[0]),
         "SYNTHESIS: (insufficient sources for this subtopic)\nGAPS:\n- everything\n",
     ],
-    ids=["links in prose", "other words", "translated", "an honest nothing"],
+    ids=["links in prose", "prose", "other words", "translated", "an honest nothing"],
 )
 def test_e22_lenient_forms_are_still_taken(run: Run, text: str) -> None:
-    """E22: prose with links, a subtopic in other words and an honest empty answer count."""
+    """E22: prose, a subtopic in other words and an honest empty answer count."""
     run.cli("submit", run.slug, f"search-0-{STEMS[0]}", stdin=text)
     for name, stem in zip(NAMES[1:], STEMS[1:], strict=True):
         run.cli("submit", run.slug, f"search-0-{stem}", stdin=finding(name))
