@@ -51,6 +51,7 @@ class Writer:
     def __init__(self, layout: Layout, reader: Reader, now: Callable[[], str], version: str):
         self._layout, self._reader, self._now, self._version = layout, reader, now, version
         self._temps: dict[str, list[str]] | None = None
+        self._last: tuple[bytes, State] | None = None  # the state that was written last
 
     def prepare_root(self) -> None:
         """Create `.omh/` and its folders; seed README and .gitignore once, never overwritten.
@@ -124,17 +125,26 @@ class Writer:
         state = self._rebased(op)
         data = render_state(state, written_at=self._now(), version=self._version)
         disk.replace(self._layout.state(state.slug), data, mode=disk.STATE_MODE)
+        self._last = data, state
+
+    def _found(self, slug: str) -> State | None:
+        """Return the state on disk; what this process itself wrote last is known by its bytes."""
+        if self._last is not None and self._last[1].slug == slug:
+            data, state = self._last
+            if self._reader.state_bytes(slug) == data:
+                return state
+        return self._reader.state(slug)
 
     def _rebased(self, op: PutState) -> State:
         """Return the state to write, on top of what is on disk now (spec E2, O4)."""
-        found = self._reader.state(op.state.slug)
+        found = self._found(op.state.slug)
         if op.base is None:
             if found is not None:
                 raise FencedError(f"A run {op.state.slug} exists already.")
             return op.state
         if found is None:
             raise NoSuchRunError(f"The state of {op.base.slug} was removed while it was advanced.")
-        if is_own(found):
+        if is_own(found) or (self._last is not None and found is self._last[1]):
             check_revision(found, op.base)
             return replace(op.state, unknown=found.unknown)
         return replace(
