@@ -17,11 +17,12 @@ from msgspec.structs import replace
 from omh_research.documents.state import SLUG, Spent
 from omh_research.errors import DamagedFileError, NoSuchRunError, OmhError, UsageError
 from omh_research.project import Project
-from omh_research.store import disk, heartbeat, lock
+from omh_research.store import disk
 from omh_research.store.row import Row, row_of
 
 if TYPE_CHECKING:
     from omh_research.documents.plan_file import Plan
+    from omh_research.store.heartbeat import Heartbeat
 
 
 class RunStatus(Struct, frozen=True, kw_only=True):
@@ -171,7 +172,7 @@ def no_such_run(project: Project, slug: str, end: str = "") -> NoSuchRunError:
 def _from_row(project: Project, row: Row, beating: bool, cancelling: bool) -> RunStatus:
     if row.problem:
         return RunStatus(slug=row.slug, status="damaged", problem=row.problem, next_step=_RECOVER)
-    beat = heartbeat.read_heartbeat(project.layout.heartbeat(row.slug)) if beating else None
+    beat = _heartbeat(project, row.slug) if beating else None
     status = "active"
     if row.phase == "blocked":
         status = "blocked"
@@ -202,6 +203,12 @@ def _from_row(project: Project, row: Row, beating: bool, cancelling: bool) -> Ru
     )
 
 
+def _heartbeat(project: Project, slug: str) -> Heartbeat | None:
+    from omh_research.store.heartbeat import read_heartbeat
+
+    return read_heartbeat(project.layout.heartbeat(slug))
+
+
 def _searched(project: Project, plan: Plan, end: str) -> int:
     """Return how many subtopics an ended run had findings for."""
     if end == "confirmed":
@@ -212,14 +219,16 @@ def _searched(project: Project, plan: Plan, end: str) -> int:
     return sum(map(os.path.isfile, paths))
 
 
-def _is_running(project: Project, slug: str, beat: heartbeat.Heartbeat | None) -> bool:
+def _is_running(project: Project, slug: str, beat: Heartbeat | None) -> bool:
+    from omh_research.store import heartbeat, lock
+
     if beat is not None and beat.host and beat.host != heartbeat.own_host():
         age = _age(project, beat)
         return age is not None and age < beat.lease_s
     return lock.is_held(project.layout.lock(slug))
 
 
-def _age(project: Project, beat: heartbeat.Heartbeat | None) -> float | None:
+def _age(project: Project, beat: Heartbeat | None) -> float | None:
     if beat is None or not beat.beat_at:
         return None
     try:

@@ -51,19 +51,26 @@ class Event(Struct, frozen=True):
     time: str = ""
 
 
-_BARE = lazy_re(r"[!-~]+")
 _HEAD = lazy_re(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) ([A-Z][A-Z_]*)")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _LIST = rf'\[(?:[^"\[\]]|{_STRING})*\]'
 _ARRAY = lazy_re(_LIST)
+_KEY_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz_")
 _FIELD = lazy_re(rf' ([a-z_]+)=({_STRING}|{_LIST}|[^ "\[][!-~]*)(?= |$)')
 MAX_LINE = 64_000
 
 
 def _value(value: str) -> str:
-    if _BARE.fullmatch(value) and value[0] not in '"[':
+    if _is_bare(value):
         return value
     return json.dumps(value, ensure_ascii=True)
+
+
+def _is_bare(value: str) -> bool:
+    """Tell whether a value stands in a line as it is: visible ASCII, no string or list."""
+    if not value or value[0] in '"[':
+        return False
+    return value.isascii() and value.isprintable() and " " not in value
 
 
 def names(values: Iterable[str]) -> str:
@@ -90,7 +97,9 @@ def render(event: Event, time: str) -> str:
 
 
 def _is_array(value: str) -> bool:
-    if not (value.isascii() and value.isprintable() and _ARRAY.fullmatch(value)):
+    if not value.startswith("[") or not value.isascii() or not value.isprintable():
+        return False
+    if not _ARRAY.fullmatch(value):
         return False
     try:
         return isinstance(json.loads(value), list)
@@ -105,19 +114,12 @@ def parse_line(line: str) -> Event | None:
     head = _HEAD.match(line)
     if head is None:
         return None
+    read = _read_bare(line, head.end()) or _read_fields(line, head.end())
+    if read is None:
+        return None
     fields: list[tuple[str, str]] = []
-    slug, step, position = "", 0, head.end()
-    while position < len(line):
-        match = _FIELD.match(line, position)
-        if match is None:
-            return None
-        key, value = match[1], match[2]
-        position = match.end()
-        if value.startswith('"'):
-            try:
-                value = json.loads(value)
-            except ValueError:
-                return None
+    slug, step = "", 0
+    for key, value in read:
         if key == "slug":
             slug = value
         elif key == "step" and value.isdecimal() and len(value) < 12:
@@ -125,6 +127,37 @@ def parse_line(line: str) -> Event | None:
         else:
             fields.append((key, value))
     return Event(word=head[2], slug=slug, step=step, fields=tuple(fields), time=head[1])
+
+
+def _read_bare(line: str, start: int) -> list[tuple[str, str]] | None:
+    """Return the fields of a line without strings and lists; None for any other."""
+    if '"' in line or "[" in line or line[start : start + 1] != " ":
+        return None
+    read: list[tuple[str, str]] = []
+    for part in line[start + 1 :].split(" "):
+        key, _, value = part.partition("=")
+        if not key or not _is_bare(value) or not _KEY_CHARS.issuperset(key):
+            return None
+        read.append((key, value))
+    return read
+
+
+def _read_fields(line: str, start: int) -> list[tuple[str, str]] | None:
+    """Return the fields of a line, strings without their quotes; None where it is torn."""
+    read: list[tuple[str, str]] = []
+    while start < len(line):
+        match = _FIELD.match(line, start)
+        if match is None:
+            return None
+        key, value = match[1], match[2]
+        start = match.end()
+        if value.startswith('"'):
+            try:
+                value = json.loads(value)
+            except ValueError:
+                return None
+        read.append((key, value))
+    return read
 
 
 def parse_log(text: str) -> list[Event]:

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from omh_research.documents.heads import checked
 from omh_research.errors import DamagedFileError, NewerVersionError
 from omh_research.lazy_re import lazy_re
 
@@ -244,6 +243,8 @@ def render_state(state: State, *, written_at: str, version: str) -> bytes:
         "schema_version": SCHEMA_VERSION,
         "written_by": f"{WRITTEN_BY} {version}",
     }
+    from omh_research.documents.heads import checked
+
     checked(plain, State, f"the state of {state.slug}")
     # As `json.dumps(..., indent=1)` would write it, which is ten times slower.
     line = json.dumps(plain, ensure_ascii=True, allow_nan=False)

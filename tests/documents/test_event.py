@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from omh_research.documents import event as events
 from omh_research.documents.event import Event, Word, make, parse_line, parse_log, render
 from omh_research.store.disk import TORN_MARK
 
@@ -170,3 +171,19 @@ def test_e33_a_log_with_crlf_line_ends_is_read_and_nothing_more() -> None:
     assert parse_log("\ufeff" + "\r\n".join(lines) + "\r\n") == plain
     assert parse_log("\r".join(lines) + "\r\n") == []
     assert parse_log("\r\n".join(lines)) == plain[:1], "the last one is torn"
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("abz_", min_size=1), st.text("a1=.:-/\x01~", min_size=1)), max_size=5
+    )
+)
+def test_a_line_without_strings_is_read_as_the_general_way_reads_it(
+    fields: list[tuple[str, str]],
+) -> None:
+    line = " ".join(["2026-01-01T00:00:00Z STARTED", *(f"{key}={value}" for key, value in fields)])
+    start = len("2026-01-01T00:00:00Z STARTED")
+    quick = events._read_bare(line, start)
+    assert quick is None or quick == events._read_fields(line, start)
+    if fields and not any("\x01" in value for _, value in fields):
+        assert quick == fields
