@@ -28,7 +28,8 @@ CACHE_NAME = "runs.msgpack"
 CACHE_VERSION = 1
 _USUAL_BYTES = 32 * 1024  # room for nearly every state; asking for the most costs time
 _PREFIX, _SUFFIX = "research--", ".json"
-_STATE_NAME = lazy_re(_PREFIX + SLUG.pattern + re.escape(_SUFFIX))
+# In names joined by line feeds: looking through all at once is faster than name by name.
+_STATE_NAME = lazy_re(f"^{_PREFIX}{SLUG.pattern}{re.escape(_SUFFIX)}$", re.MULTILINE)
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -116,11 +117,14 @@ def _entries(
     directory = os.open(folder, os.O_RDONLY) if os.open in os.supports_dir_fd else None
     base = "" if directory is not None else folder + os.sep
     try:
-        present = set(names)
-        fresh: dict[str, _Entry | None] = dict.fromkeys(cached.keys() - present)
-        new = [name for name in present - cached.keys() if name.endswith(_SUFFIX)]
-        changed = _changed(base, directory, cached)
-        for name in (*changed, *filter(_STATE_NAME.fullmatch, new)):
+        changed, gone = _changed(base, directory, cached)
+        is_same = bool(cached) and not changed and not gone
+        if is_same and len([1 for name in names if name.endswith(_SUFFIX)]) == len(cached):
+            return cached
+        fresh: dict[str, _Entry | None] = dict.fromkeys(gone)
+        found = _STATE_NAME.findall("\n".join(names))
+        new = [name for name in found if name not in cached] if cached else found
+        for name in (*changed, *new):
             fresh[name] = _read_entry(base + name, name, directory, stamped)
     finally:
         if directory is not None:
@@ -131,22 +135,26 @@ def _entries(
     return {name: entry for name in sorted(merged) if (entry := merged[name]) is not None}
 
 
-def _changed(base: str, directory: int | None, cached: dict[str, _Entry]) -> list[str]:
-    """Return the cached names whose files are there and no longer the same."""
+def _changed(
+    base: str, directory: int | None, cached: dict[str, _Entry]
+) -> tuple[list[str], list[str]]:
+    """Return the cached names whose files are no longer the same, and those that are gone."""
     changed: list[str] = []
+    gone: list[str] = []
     stat = os.stat
     for name, entry in cached.items():
         try:
             info = stat(base + name, dir_fd=directory, follow_symlinks=False)
         except OSError:
-            continue  # gone: the listing of the folder tells
+            gone.append(name)
+            continue
         if (
             info.st_mtime_ns != entry.mtime_ns
             or info.st_size != entry.size
             or info.st_ino != entry.inode
         ):
             changed.append(name)
-    return changed
+    return changed, gone
 
 
 def _read_entry(path: str, name: str, directory: int | None, stamped: bool) -> _Entry | None:

@@ -115,26 +115,27 @@ def _phases(folder: Path, rounds: int) -> list[dict]:
             for part in range(6)
         )
         (corpus / f"note-{number}.md").write_text(f"# Turbine {number}\n\n{text}\n", "utf-8")
-    passes, runs, steps = [], [], 0
+    passes: list[float] = []
+    runs: list[float] = []
+    steps = 0
+    topic = "How much power did the wind turbines give in winter storms?"
     for number in range(rounds):
         root = folder / f"phases-{number}"
         root.mkdir()
-        passes.append(statistics.median(_seconds(PASS) for _ in range(5)))
-        topic = "How much power did the wind turbines give in winter storms?"
-        begin = time.perf_counter()
-        started = subprocess.run(
-            [CLI, "start", topic, "--corpus", str(corpus), "--root", str(root), "--json"],
-            capture_output=True, check=True,
-        )  # fmt: skip
-        slug = json.loads(started.stdout)["slug"]
-        steps = 1
-        while steps < 12:
+        command = [CLI, "start", topic, "--corpus", str(corpus), "--root", str(root), "--json"]
+        taken, status = 0.0, "active"
+        steps = 0
+        while status == "active" and steps < 12:
+            # The machine's speed changes within a run: what is compared stands side by side.
+            passes += [_seconds(PASS) for _ in range(3)]
+            begin = time.perf_counter()
+            done = subprocess.run(command, capture_output=True, check=True)
+            taken += time.perf_counter() - begin
             steps += 1
-            done = subprocess.run([CLI, "step", slug, "--root", str(root), "--json"],
-                                  capture_output=True, check=False)  # fmt: skip
-            if done.returncode or json.loads(done.stdout)["status"] != "active":
-                break
-        runs.append(time.perf_counter() - begin)
+            said = json.loads(done.stdout)
+            status = said["status"]
+            command = [CLI, "step", said["slug"], "--root", str(root), "--json"]
+        runs.append(taken)
     ratio = statistics.median(runs) / statistics.median(passes)
     return [{"id": "Q2", "what": f"all phases offline, {steps} processes / pass", "ratio": ratio,
              "target": "≤ 60 × pass", "n": rounds,
