@@ -6,8 +6,6 @@ returned. Refuses to change a visible character. Importers: cli, export.
 
 from __future__ import annotations
 
-import unicodedata
-
 # Joiners shape visible letters; the Arabic, Syriac and Kaithi number signs are visible themselves.
 _KEPT = frozenset(
     "\n\t\u200c\u200d\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u08e2\U000110bd\U000110cd"
@@ -16,8 +14,10 @@ _KEPT = frozenset(
 
 def visible(text: str) -> str:
     """Return text without control, bidi, tag, private-use and surrogate characters."""
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.replace("\n", "").isprintable():
         return text
+    import unicodedata
+
     return "".join(
         char
         for char in text
