@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -165,18 +165,13 @@ def run_program(call: Call, should_stop: Callable[[], bool]) -> Ended:
     """
     token = secrets.token_hex(16)
     out_path, err_path = call.folder / "stdout", call.folder / "stderr"
-    with out_path.open("wb") as out, err_path.open("wb") as err:
+    with out_path.open("wb") as out, err_path.open("wb") as err, _watcher() as watch:
         program = _start(call, token, out, err)
-        watcher = _start_watcher(program.pid)
         try:
+            watch(program.pid)
             how = _wait(program, call, (out_path, err_path), should_stop)
         finally:
             _end_group(program, token)
-            if watcher is not None:
-                watcher.kill()
-                watcher.wait()
-                if watcher.stdin is not None:
-                    watcher.stdin.close()
     with out_path.open("rb") as file:
         stdout = file.read(call.max_bytes).decode("utf-8", "replace")
     return Ended(how, program.returncode, stdout, _tail(err_path))
@@ -211,17 +206,38 @@ def _start(call: Call, token: str, out: IO[bytes], err: IO[bytes]) -> subprocess
         ) from error
 
 
-def _start_watcher(group: int) -> subprocess.Popen[bytes] | None:
-    """Start a shell that ends the group when our end of its standard input closes.
+@contextlib.contextmanager
+def _watcher() -> Iterator[Callable[[int], None]]:
+    """Keep a shell that ends the group it is told when our end of its standard input closes.
 
     That happens when this process dies, however it dies; a program that outlives the run that
-    asked it would go on spending.
+    asked it would go on spending. The shell stands before the program is started.
     """
-    if os.name != "posix":
-        return None
+    shell = _start_shell() if os.name == "posix" else None
+    if shell is None or shell.stdin is None:
+        yield lambda group: None
+        return
+    stdin = shell.stdin
+
+    def watch(group: int) -> None:
+        with contextlib.suppress(OSError):
+            stdin.write(b"%d\n" % group)
+
+    try:
+        yield watch
+    finally:
+        shell.kill()
+        shell.wait()
+        with contextlib.suppress(OSError):
+            stdin.close()
+
+
+def _start_shell() -> subprocess.Popen[bytes] | None:
+    script = 'read -r group && { read -r _; kill -s KILL -- "-$group"; }'
     try:
         return subprocess.Popen(
-            ["/bin/sh", "-c", 'read -r _; kill -s KILL -- "-$1"', "sh", str(group)],
+            ["/bin/sh", "-c", script],
+            bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
