@@ -77,6 +77,7 @@ def test_a_child_process_does_not_inherit_the_lock(tmp_path: Path) -> None:
     try:
         held.release()
         lock.acquire(str(path), wait_s=0).release()
+        assert child.poll() is None, "it lived all the while"
     finally:
         child.kill()
         child.wait()
